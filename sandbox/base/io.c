@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/base/io.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/path.h"
+
+int io_write_all(int fd, const void *bytes, size_t len, const char *what, struct err *err)
+{
+	const char *at = bytes;
+
+	while (len > 0) {
+		ssize_t put = write(fd, at, len);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return err_sys(err, "write %s", what);
+		at += put;
+		len -= (size_t) put;
+	}
+	return 0;
+}
+
+ssize_t io_read_some(int fd, void *bytes, size_t len)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, bytes, len);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+int io_read_exact(int fd, void *bytes, size_t len, const char *what, struct err *err)
+{
+	char *at = bytes;
+
+	while (len > 0) {
+		ssize_t got = io_read_some(fd, at, len);
+
+		if (got < 0)
+			return err_sys(err, "read %s", what);
+		if (got == 0)
+			return err_set(err, ERR_SYS, "read %s: it ends too early", what);
+		at += got;
+		len -= (size_t) got;
+	}
+	return 0;
+}
+
+int io_read_fd(int fd, size_t max, const char *what, struct str *out, struct err *err)
+{
+	char block[16384];
+	size_t total = 0;
+
+	for (;;) {
+		ssize_t got = io_read_some(fd, block, sizeof(block));
+
+		if (got < 0)
+			return err_sys(err, "read %s", what);
+		if (got == 0)
+			return 0;
+		total += (size_t) got;
+		if (total > max)
+			return err_set(err, ERR_INPUT, "%s is larger than %zu bytes", what, max);
+		str_add(out, block, (size_t) got);
+	}
+}
+
+int io_read_file(int dir_fd, const char *path, size_t max, struct str *out, struct err *err)
+{
+	auto_fd fd = path_open(dir_fd, path, O_RDONLY | O_NONBLOCK, 0, err);
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) < 0)
+		return err_sys(err, "look at '%s'", path);
+	if (!S_ISREG(info.st_mode))
+		return err_set(err, ERR_INPUT, "'%s' is not a regular file", path);
+	return io_read_fd(fd, max, path, out, err);
+}
+
+int io_read_kernel_file(int dir_fd, const char *path, char *text, size_t room, struct err *err)
+{
+	auto_fd fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+
+	if (fd < 0)
+		return err_sys(err, "open '%s'", path);
+	while (len < room - 1) {
+		ssize_t got = io_read_some(fd, text + len, room - 1 - len);
+
+		if (got < 0)
+			return err_sys(err, "read '%s'", path);
+		if (got == 0)
+			break;
+		len += (size_t) got;
+	}
+	while (len > 0 && isspace((unsigned char) text[len - 1]))
+		len--;
+	text[len] = '\0';
+	return 0;
+}
+
+int io_write_kernel_file(int dir_fd, const char *path, const char *text, struct err *err)
+{
+	auto_fd fd = openat(dir_fd, path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(err, "open '%s'", path);
+	if (write(fd, text, strlen(text)) < 0)
+		return err_sys(err, "write '%s' to '%s'", text, path);
+	return 0;
+}
+
+int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode,
+		    struct err *err)
+{
+	auto_fd fd = -1;
+	char draft[NAME_MAX + 1];
+
+	if (snprintf(draft, sizeof(draft), ".%s.new", name) >= (int) sizeof(draft))
+		return err_set(err, ERR_INPUT, "the file name '%s' is too long", name);
+	fd = openat(dir_fd, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return err_sys(err, "create '%s'", draft);
+	if (io_write_all(fd, bytes, len, draft, err) < 0)
+		return -1;
+	if (fsync(fd) < 0)
+		return err_sys(err, "sync '%s'", draft);
+	if (renameat(dir_fd, draft, dir_fd, name) < 0)
+		return err_sys(err, "rename '%s' to '%s'", draft, name);
+	if (fsync(dir_fd) < 0)
+		return err_sys(err, "sync the folder of '%s'", name);
+	return 0;
+}
+
+int io_memfd(const char *name, const void *bytes, size_t len, struct err *err)
+{
+	auto_fd fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_sys(err, "create memfd '%s'", name);
+	if (io_write_all(fd, bytes, len, name, err) < 0)
+		return -1;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind memfd '%s'", name);
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return err_sys(err, "seal memfd '%s'", name);
+	return fd_take(&fd);
+}

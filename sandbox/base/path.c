@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "sandbox/base/syscalls.h"
+
+bool path_is_relative(const char *path)
+{
+	if (strlen(path) >= PATH_MAX)
+		return false;
+	for (;;) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 0 || len > NAME_MAX)
+			return false;
+		if ((len == 1 && path[0] == '.') || (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		if (path[len] == '\0')
+			return true;
+		path += len + 1;
+	}
+}
+
+int path_open(int dir_fd, const char *path, int flags, mode_t mode, struct err *err)
+{
+	struct open_how how = {
+		.flags = (uint64_t) (flags | O_CLOEXEC | O_NOCTTY),
+		.mode = flags & O_CREAT ? mode : 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd;
+
+	do
+		fd = sys_openat2(dir_fd, path, &how);
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	if (fd >= 0)
+		return fd;
+	err_sys(err, "open '%s'", path);
+	switch (err->sys) {
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+	case EXDEV:
+	case EACCES:
+	case EEXIST:
+	case EISDIR:
+	case ENAMETOOLONG:
+		err->kind = ERR_INPUT;
+		break;
+	default:
+		break;
+	}
+	return -1;
+}
+
+int path_open_folder(int dir_fd, const char *path, struct err *err)
+{
+	return path_open(dir_fd, path, O_RDONLY | O_DIRECTORY, 0, err);
+}

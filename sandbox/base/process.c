@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/base/process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/syscalls.h"
+
+int process_fork(struct process *out, struct err *err)
+{
+	int pid_fd = -1;
+	struct clone_args args = {
+		.flags = CLONE_PIDFD,
+		.pidfd = (uint64_t) (uintptr_t) &pid_fd,
+		.exit_signal = SIGCHLD,
+	};
+	pid_t pid = sys_clone3(&args);
+
+	if (pid < 0)
+		return err_sys(err, "start a process");
+	if (pid == 0)
+		return 0;
+	*out = (struct process){ .pid = pid, .pid_fd = pid_fd };
+	return 1;
+}
+
+static int reap(struct process *process, int *status, struct err *err)
+{
+	pid_t got;
+
+	do
+		got = waitpid(process->pid, status, 0);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return err_sys(err, "reap process %d", (int) process->pid);
+	fd_close(&process->pid_fd);
+	*process = PROCESS_INIT;
+	return 1;
+}
+
+int process_wait(struct process *process, int64_t deadline, int *status, struct err *err)
+{
+	struct pollfd ready = { .fd = process->pid_fd, .events = POLLIN };
+
+	for (;;) {
+		int count = poll(&ready, 1, clock_poll_ms(deadline));
+
+		if (count < 0 && errno != EINTR)
+			return err_sys(err, "wait for process %d", (int) process->pid);
+		if (count > 0)
+			return reap(process, status, err);
+		if (count == 0 && clock_now() >= deadline)
+			return 0;
+	}
+}
+
+void process_kill(struct process *process)
+{
+	struct err err = ERR_INIT;
+	int status;
+
+	if (process->pid_fd < 0)
+		return;
+	sys_pidfd_send_signal(process->pid_fd, SIGKILL);
+	/* The process is ours and dying: there is nothing to do about a failure. */
+	best_effort(reap(process, &status, &err));
+}
