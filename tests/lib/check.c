@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/check.h"
 
+#include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { EXIT_PASS = 0, EXIT_FAIL = 1, EXIT_SKIP = 77 };
 
 static struct check_test *first, **last = &first;
+
+/* What a test tells main(), in memory that both see: it outlives a test that is killed. */
+static struct {
+	char folder[64];
+	char skip[400];
+} * told;
 
 void check_register(struct check_test *test)
 {
@@ -51,9 +61,49 @@ void check_skip(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_note(format, args);
+	vsnprintf(told->skip, sizeof(told->skip), format, args);
 	va_end(args);
 	_exit(EXIT_SKIP);
+}
+
+const char *check_folder_path(void)
+{
+	char path[sizeof(told->folder)] = "/tmp/proctor-test-XXXXXX";
+
+	if (told->folder[0] == '\0') {
+		if (!mkdtemp(path))
+			check_fail(__FILE__, __LINE__, "make a folder in /tmp: %m");
+		memcpy(told->folder, path, sizeof(path));
+	}
+	return told->folder;
+}
+
+int check_folder(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open(check_folder_path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		check_fail(__FILE__, __LINE__, "open '%s': %m", told->folder);
+	return fd;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
+{
+	(void) info;
+	(void) kind;
+	(void) at;
+	return remove(path);
+}
+
+static void remove_folder(void)
+{
+	if (told->folder[0] == '\0')
+		return;
+	if (nftw(told->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
+		printf("# '%s' could not be removed: %m\n", told->folder);
+	told->folder[0] = '\0';
 }
 
 void check_str(const char *file, int line, const char *what, const char *got, const char *want)
@@ -107,6 +157,9 @@ int main(int argc, char **argv)
 		if (wanted(test->name, argc, argv))
 			count++;
 	printf("TAP version 13\n1..%d\n", count);
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (told == MAP_FAILED)
+		return EXIT_FAIL;
 	count = 0;
 	for (struct check_test *test = first; test; test = test->next) {
 		int result;
@@ -114,9 +167,13 @@ int main(int argc, char **argv)
 		if (!wanted(test->name, argc, argv))
 			continue;
 		result = run(test);
+		remove_folder();
 		failed += result != EXIT_PASS && result != EXIT_SKIP;
-		printf("%sok %d - %s%s\n", result == EXIT_PASS || result == EXIT_SKIP ? "" : "not ",
-		       ++count, test->name, result == EXIT_SKIP ? " # SKIP see above" : "");
+		printf("%sok %d - %s", result == EXIT_PASS || result == EXIT_SKIP ? "" : "not ",
+		       ++count, test->name);
+		if (result == EXIT_SKIP)
+			printf(" # SKIP %s", told->skip);
+		putchar('\n');
 	}
 	return failed > 0;
 }

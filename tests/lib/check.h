@@ -16,7 +16,8 @@
  *		CHECK_INT(count(), 3);
  *	}
  *
- * A failed check ends its test. A test that can not run here says SKIP("why").
+ * A failed check ends its test. A test that can not run here says SKIP("why"); tools/test lists
+ * the reasons and accepts only those of its allow list.
  */
 struct check_test {
 	const char *name;
@@ -28,6 +29,18 @@ void check_register(struct check_test *test);
 
 no_return void check_fail(const char *file, int line, const char *format, ...) printf_like(3, 4);
 no_return void check_skip(const char *format, ...) printf_like(1, 2);
+
+/**
+ * check_folder() - a fresh, empty folder, removed with all that is in it when the test ends
+ *
+ * Return: its descriptor; the test's first call makes the folder, later calls give the same one.
+ */
+int check_folder(void);
+
+/**
+ * check_folder_path() - the path of that folder
+ */
+const char *check_folder_path(void);
 
 /**
  * check_note() - a line of explanation in the test's output ("# …"), figures for instance
