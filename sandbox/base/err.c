@@ -73,5 +73,6 @@ int err_exit_code(const struct err *err)
 		[ERR_NONE] = 0, [ERR_USAGE] = 2, [ERR_INPUT] = 3, [ERR_HOST] = 4, [ERR_SYS] = 5,
 	};
 
-	return codes[err->kind];
+	/* An error may have come through a pipe: its kind is then whatever was sent. */
+	return (unsigned int) err->kind < ARRAY_LEN(codes) ? codes[err->kind] : codes[ERR_SYS];
 }
