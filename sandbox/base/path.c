@@ -28,7 +28,8 @@ bool path_is_relative(const char *path)
 int path_open(int dir_fd, const char *path, int flags, mode_t mode, struct err *err)
 {
 	struct open_how how = {
-		.flags = (uint64_t) (flags | O_CLOEXEC | O_NOCTTY),
+		/* openat2 accepts O_NOCTTY only where a file is really opened. */
+		.flags = (uint64_t) (flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY)),
 		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
@@ -36,11 +37,12 @@ int path_open(int dir_fd, const char *path, int flags, mode_t mode, struct err *
 
 	do
 		fd = sys_openat2(dir_fd, path, &how);
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	while (fd < 0 && errno == EINTR);
 	if (fd >= 0)
 		return fd;
 	err_sys(err, "open '%s'", path);
 	switch (err->sys) {
+	case EAGAIN: /* somebody holds a lease, or moves folders on the way at this very moment */
 	case ENOENT:
 	case ENOTDIR:
 	case ELOOP:
