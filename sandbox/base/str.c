@@ -32,7 +32,7 @@ static bool reserve(struct str *str, size_t more)
 	size_t need = str->len + more + 1;
 	size_t room = MAX_OF(str->room, (size_t) 64);
 
-	if (more > STR_MAX || need > STR_MAX) {
+	if (str->truncated || more > STR_MAX || need > STR_MAX) {
 		str->truncated = true;
 		return false;
 	}
@@ -99,8 +99,9 @@ static size_t utf8_sequence(const uint8_t *bytes, size_t len, uint32_t *code)
 
 static bool disturbs_terminals(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
 }
 
 void str_add_json(struct str *str, const void *bytes, size_t len)

@@ -10,8 +10,9 @@
  * A string that grows
  *
  * text is never NULL and always ends in a zero byte; len does not count it. A string never grows
- * over STR_MAX: what would, is dropped and `truncated` says so, so that nobody outside can make
- * us use memory without end.
+ * over STR_MAX: what would, is dropped with all that comes after it, and `truncated` says so. The
+ * text is thus always a beginning of what was added, and nobody outside can make us use memory
+ * without end.
  */
 struct str {
 	char *text;
@@ -58,6 +59,7 @@ void str_add_json(struct str *str, const void *bytes, size_t len);
  * str_add_shown() - append @len bytes so that a terminal can show them
  *
  * Control bytes, DEL, backslash and what is not valid UTF-8 become \xXX; C1 controls
- * (U+0080..U+009F) and bidirectional overrides as well. One line stays one line.
+ * (U+0080..U+009F), line separators and all that turns the direction of writing as well. One line
+ * stays one line.
  */
 void str_add_shown(struct str *str, const void *bytes, size_t len);
