@@ -68,4 +68,6 @@ void process_kill(struct process *process)
 	sys_pidfd_send_signal(process->pid_fd, SIGKILL);
 	/* The process is ours and dying: there is nothing to do about a failure. */
 	best_effort(reap(process, &status, &err));
+	fd_close(&process->pid_fd);
+	*process = PROCESS_INIT;
 }

@@ -37,6 +37,7 @@ int process_wait(struct process *process, int64_t deadline, int *status,
 		 struct err *err) must_check;
 
 /**
- * process_kill() - SIGKILL the process and reap it; nothing happens if there is none
+ * process_kill() - SIGKILL the process and reap it; it is then PROCESS_INIT, also where somebody
+ * else has reaped it. Nothing happens if there is none
  */
 void process_kill(struct process *process);

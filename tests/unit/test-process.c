@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox/base/clock.h"
+#include "tests/lib/check.h"
+
+static struct process start(void (*act)(void))
+{
+	struct process child = PROCESS_INIT;
+	struct err err = ERR_INIT;
+	int forked = process_fork(&child, &err);
+
+	CHECK_OK(forked);
+	if (forked == 0) {
+		act();
+		_exit(0);
+	}
+	return child;
+}
+
+static void exit_3(void)
+{
+	_exit(3);
+}
+
+static void sleep_long(void)
+{
+	sleep(60);
+}
+
+static void die(void)
+{
+	kill(getpid(), SIGKILL);
+}
+
+TEST(a_process_is_waited_for_and_reaped_once)
+{
+	struct process child = start(exit_3);
+	struct err err = ERR_INIT;
+	pid_t pid = child.pid;
+	int pid_fd = child.pid_fd, status = 0;
+
+	CHECK_INT(fcntl(pid_fd, F_GETFD), FD_CLOEXEC);
+	CHECK_INT(process_wait(&child, CLOCK_NEVER, &status, &err), 1);
+	CHECK(WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 3);
+	CHECK_INT(child.pid, -1);
+	CHECK_INT(child.pid_fd, -1);
+	CHECK(fcntl(pid_fd, F_GETFD) < 0);
+	CHECK(waitpid(pid, NULL, 0) < 0);
+}
+
+TEST(a_signal_shows_in_the_status)
+{
+	struct process child = start(die);
+	struct err err = ERR_INIT;
+	int status = 0;
+
+	CHECK_INT(process_wait(&child, clock_after_ms(20000), &status, &err), 1);
+	CHECK(WIFSIGNALED(status));
+	CHECK_INT(WTERMSIG(status), SIGKILL);
+}
+
+TEST(a_deadline_that_comes_first_leaves_the_process_running)
+{
+	struct process child = start(sleep_long);
+	struct err err = ERR_INIT;
+	int64_t deadline = clock_after_ms(20);
+	int status = 0;
+
+	CHECK_INT(process_wait(&child, deadline, &status, &err), 0);
+	CHECK(clock_now() >= deadline);
+	CHECK_INT(process_wait(&child, 0, &status, &err), 0);
+	CHECK_INT(kill(child.pid, 0), 0);
+	process_kill(&child);
+	CHECK_INT(child.pid_fd, -1);
+}
+
+TEST(a_process_that_has_ended_is_found_even_after_the_deadline)
+{
+	struct process child = start(exit_3);
+	struct err err = ERR_INIT;
+	siginfo_t info;
+	int status = 0;
+
+	CHECK(waitid(P_PID, (id_t) child.pid, &info, WEXITED | WNOWAIT) == 0);
+	CHECK_INT(process_wait(&child, 0, &status, &err), 1);
+	CHECK_INT(WEXITSTATUS(status), 3);
+}
+
+static void do_nothing(int signal)
+{
+	(void) signal;
+}
+
+TEST(a_signal_does_not_cut_the_wait_short)
+{
+	const struct sigaction act = { .sa_handler = do_nothing };
+	struct process child = start(sleep_long);
+	struct err err = ERR_INIT;
+	int64_t deadline = clock_after_ms(60);
+	int status = 0;
+
+	CHECK(sigaction(SIGALRM, &act, NULL) == 0);
+	ualarm(5000, 5000);
+	CHECK_INT(process_wait(&child, deadline, &status, &err), 0);
+	CHECK(clock_now() >= deadline);
+	process_kill(&child);
+}
+
+TEST(killing_reaps_and_killing_nothing_does_nothing)
+{
+	struct process child = start(sleep_long), none = PROCESS_INIT;
+	pid_t pid = child.pid;
+
+	process_kill(&child);
+	CHECK(waitpid(pid, NULL, WNOHANG) < 0);
+	CHECK_INT(errno, ECHILD);
+	process_kill(&child);
+	process_kill(&none);
+}
+
+TEST(killing_lets_go_of_a_process_that_was_reaped_elsewhere)
+{
+	struct process child = start(exit_3);
+	int pid_fd = child.pid_fd;
+
+	CHECK(waitpid(child.pid, NULL, 0) == child.pid);
+	process_kill(&child);
+	CHECK_INT(child.pid_fd, -1);
+	CHECK_INT(child.pid, -1);
+	CHECK(fcntl(pid_fd, F_GETFD) < 0);
+}
+
+TEST(waiting_for_a_process_that_was_reaped_elsewhere_is_an_error)
+{
+	struct process child = start(exit_3);
+	struct err err = ERR_INIT;
+	int status = 0;
+
+	CHECK(waitpid(child.pid, NULL, 0) == child.pid);
+	CHECK_INT(process_wait(&child, CLOCK_NEVER, &status, &err), -1);
+	CHECK_INT(err.sys, ECHILD);
+	process_kill(&child);
+}
