@@ -73,6 +73,9 @@ int io_read_fd(int fd, size_t max, const char *what, struct str *out, struct err
 		if (total > max)
 			return err_set(err, ERR_INPUT, "%s is larger than %zu bytes", what, max);
 		str_add(out, block, (size_t) got);
+		if (out->truncated)
+			return err_set(err, ERR_INPUT, "%s is larger than %zu bytes", what,
+				       (size_t) STR_MAX - 1);
 	}
 }
 
@@ -97,14 +100,17 @@ int io_read_kernel_file(int dir_fd, const char *path, char *text, size_t room, s
 
 	if (fd < 0)
 		return err_sys(err, "open '%s'", path);
-	while (len < room - 1) {
-		ssize_t got = io_read_some(fd, text + len, room - 1 - len);
+	for (;;) {
+		ssize_t got = io_read_some(fd, text + len, room - len);
 
 		if (got < 0)
 			return err_sys(err, "read '%s'", path);
 		if (got == 0)
 			break;
 		len += (size_t) got;
+		/* A number that lost its last digits would be believed. */
+		if (len == room)
+			return err_set(err, ERR_SYS, "'%s' does not fit %zu bytes", path, room - 1);
 	}
 	while (len > 0 && isspace((unsigned char) text[len - 1]))
 		len--;
@@ -116,10 +122,25 @@ int io_write_kernel_file(int dir_fd, const char *path, const char *text, struct 
 {
 	auto_fd fd = openat(dir_fd, path, O_WRONLY | O_CLOEXEC);
 
+	ssize_t put;
+
 	if (fd < 0)
 		return err_sys(err, "open '%s'", path);
-	if (write(fd, text, strlen(text)) < 0)
+	do
+		put = write(fd, text, strlen(text));
+	while (put < 0 && errno == EINTR);
+	if (put < 0)
 		return err_sys(err, "write '%s' to '%s'", text, path);
+	return 0;
+}
+
+/* A draft in the place of `name`, all of it on disk before it gets there. */
+static int put_draft(int dir_fd, const char *draft, const char *name, int fd, struct err *err)
+{
+	if (fsync(fd) < 0)
+		return err_sys(err, "sync '%s'", draft);
+	if (renameat(dir_fd, draft, dir_fd, name) < 0)
+		return err_sys(err, "rename '%s' to '%s'", draft, name);
 	return 0;
 }
 
@@ -131,15 +152,18 @@ int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len,
 
 	if (snprintf(draft, sizeof(draft), ".%s.new", name) >= (int) sizeof(draft))
 		return err_set(err, ERR_INPUT, "the file name '%s' is too long", name);
-	fd = openat(dir_fd, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	/* What a crash left there, or somebody put there, may have another mode or a second name.
+	 */
+	if (unlinkat(dir_fd, draft, 0) < 0 && errno != ENOENT)
+		return err_sys(err, "remove the old '%s'", draft);
+	fd = openat(dir_fd, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return err_sys(err, "create '%s'", draft);
-	if (io_write_all(fd, bytes, len, draft, err) < 0)
+	if (io_write_all(fd, bytes, len, draft, err) < 0 ||
+	    put_draft(dir_fd, draft, name, fd, err) < 0) {
+		unlinkat(dir_fd, draft, 0);
 		return -1;
-	if (fsync(fd) < 0)
-		return err_sys(err, "sync '%s'", draft);
-	if (renameat(dir_fd, draft, dir_fd, name) < 0)
-		return err_sys(err, "rename '%s' to '%s'", draft, name);
+	}
 	if (fsync(dir_fd) < 0)
 		return err_sys(err, "sync the folder of '%s'", name);
 	return 0;

@@ -50,6 +50,7 @@ int io_read_file(int dir_fd, const char *path, size_t max, struct str *out,
  * io_read_kernel_file() - read a file of procfs, sysfs or cgroupfs into @text, zero terminated,
  * trailing white space cut off
  * @path: relative to @dir_fd, or absolute; the caller's own constant, never an outsider's
+ * @room: a content that does not fit, its end included, is an error and not cut
  */
 int io_read_kernel_file(int dir_fd, const char *path, char *text, size_t room,
 			struct err *err) must_check;
@@ -62,7 +63,8 @@ int io_write_kernel_file(int dir_fd, const char *path, const char *text,
 
 /**
  * io_replace_file() - put a whole file in the place of @name in @dir_fd: readers see the old
- * content or the new, and after a crash one of both (written, fsynced, renamed, folder fsynced)
+ * content or the new, and after a crash one of both (written, fsynced, renamed, folder fsynced).
+ * The draft is `.NAME.new`; one that is there already is removed, and a failure leaves none
  */
 int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len, mode_t mode,
 		    struct err *err) must_check;
