@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/seccomp.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct sock_filter) == sizeof(uint64_t), "an instruction is 8 bytes");
+
+int seccomp_install(const struct seccomp_program *program, struct err *err)
+{
+	struct sock_filter instructions[SECCOMP_PROGRAM_MAX];
+	const struct sock_fprog filter = {
+		.len = (unsigned short) program->count,
+		.filter = instructions,
+	};
+
+	if (program->count == 0 || program->count > SECCOMP_PROGRAM_MAX)
+		return err_set(err, ERR_SYS, "a system call filter of %u instructions is malformed",
+			       program->count);
+	memcpy(instructions, program->instructions, program->count * sizeof(instructions[0]));
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0)
+		return err_sys(err, "install the system call filter");
+	return 0;
+}
