@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "harness/config/types.h"
+#include "sandbox/base/arena.h"
+
+/*
+ * A policy: what the jails of a run may use at most, by role, and which limits the operator does
+ * without where a host can not enforce them
+ *
+ * The defaults are those of policies/default.yaml; a test holds the two together. A task's own
+ * limits can only be tighter.
+ */
+struct policy_tmpfs {
+	uint64_t size, inodes;
+};
+
+struct policy_role {
+	uint64_t wall_ms;    /* wall clock of the whole jail */
+	uint64_t cpu_ms;     /* CPU time of all its processes */
+	uint64_t grace_ms;   /* from SIGTERM to the end */
+	uint64_t memory;     /* bytes, what the three tmpfs hold included */
+	uint64_t pids;       /* processes and threads */
+	uint64_t cpus_milli; /* thousandths of a CPU */
+	uint64_t output;     /* bytes on stdout and stderr together */
+	uint64_t nofile;     /* descriptors of one process */
+	struct policy_tmpfs workspace, tmp, shm;
+};
+
+/* Limits that a policy may do without; struct policy.accept holds a bit for each. */
+enum policy_accept {
+	ACCEPT_MEMORY,
+	ACCEPT_SWAP,
+	ACCEPT_PIDS,
+	ACCEPT_CPUS,
+};
+
+struct policy {
+	struct arena arena;
+	uint64_t schema;
+	const char *name;
+	struct policy_role agent, build, worker;
+	uint64_t accept; /* bits 1 << enum policy_accept */
+};
+
+/* Memory that a jail needs beside what its tmpfs hold, and what one inode of a tmpfs costs. */
+#define POLICY_WORKING_MEMORY (64 * MIB)
+#define POLICY_INODE_MEMORY   KIB
+
+enum { POLICY_FILE_MAX = 64 * 1024 };
+
+/**
+ * policy_default() - the policy that holds where none is named
+ */
+struct policy policy_default(void);
+
+/**
+ * policy_parse() - read the text of a policy; what it leaves out is as in policy_default()
+ * @file: what messages call it
+ * @out:  untouched on failure; the caller ends it with policy_done()
+ *
+ * A policy whose tmpfs could fill a jail's memory is refused: a full disk must never be able to
+ * end a jail as out of memory.
+ */
+int policy_parse(const char *file, const char *text, size_t len, struct policy *out,
+		 struct err *err) must_check;
+
+/**
+ * policy_load() - policy_parse() of a file beneath a folder
+ */
+int policy_load(int folder_fd, const char *path, struct policy *out, struct err *err) must_check;
+
+/**
+ * policy_accepts() - does the policy do without this limit?
+ */
+bool policy_accepts(const struct policy *policy, enum policy_accept limit);
+
+/**
+ * policy_done() - free everything; the policy is policy_default() again
+ */
+void policy_done(struct policy *policy);
+
+/**
+ * policy_print_keys() - the key tables of the format as Markdown
+ */
+void policy_print_keys(struct str *out);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/config/task.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/path.h"
+
+/*
+ * What task.yaml binds to: the task, and the parts that are read once all of it is known. The task
+ * stands first, so that a section which fills both can be bound to the task.
+ */
+struct source {
+	struct task task;
+	const struct yaml_node *root;
+	const struct yaml_node *baseline;
+	struct cases_nodes nodes;
+};
+
+/* Every default of the format. */
+#define DEFAULT_BUILD_WALL_MS 60000
+static const char *const default_check[] = { "proctor-check", NULL };
+static const struct source defaults = {
+	.task = {
+		.kind = TASK_C2C,
+		.build = { .wall_ms = DEFAULT_BUILD_WALL_MS },
+		.baseline = { .wall_ms = DEFAULT_BUILD_WALL_MS },
+		.oracle = { .build = { .wall_ms = DEFAULT_BUILD_WALL_MS } },
+		.check = { default_check, 1 },
+		.mark = { .call_wall_ms = 2000, .wall_ms = 60000, .cache = TASK_CACHE_COLD },
+	},
+};
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+/* clang-format off */
+static const struct name kinds[] = {
+	{ "c2c", TASK_C2C },
+	{ "hip2hip", WORD_LATER }, { "cuda2cuda", WORD_LATER }, { "cuda2hip", WORD_LATER },
+	{ "triton2triton", WORD_LATER }, { "torch2hip", WORD_LATER }, { "torch2triton", WORD_LATER },
+	{ NULL },
+};
+static const struct name abis[] = { { "c", 0 }, { "python", WORD_LATER }, { NULL } };
+static const struct name inits[] = { { "none", 0 }, { "once", WORD_LATER }, { NULL } };
+static const struct name caches[] = {
+	{ "cold", TASK_CACHE_COLD }, { "hot", TASK_CACHE_HOT }, { NULL },
+};
+
+static const struct field build_fields[] = {
+	{ "argv", &type_argv,     ARGV_AT(struct task_build, argv),   REQUIRED, 1, 64, NULL,
+	  "the command, a list of texts; `{out}` is the folder for its results; there is no shell" },
+	{ "out",  &type_paths,    ARGV_AT(struct task_build, out),    REQUIRED, 1, 8, NULL,
+	  "the files it leaves in `{out}`; the first is the shared library" },
+	{ "wall", &type_duration, U64_AT(struct task_build, wall_ms), OPTIONAL, SECOND, HOUR, NULL,
+	  "time after which it is ended" },
+};
+static const struct schema build_schema = { "a build", build_fields, ARRAY_LEN(build_fields), false };
+
+static const struct field baseline_fields[] = {
+	{ "build", &type_map, STRUCT_AT(struct task, baseline, struct task_build), REQUIRED, 0, 0, &build_schema,
+	  "how the pristine workspace is built, where not as the candidate" },
+};
+static const struct schema baseline_schema = { "baseline", baseline_fields, ARRAY_LEN(baseline_fields), false };
+
+static const struct field entry_fields[] = {
+	{ "symbol", &type_symbol, TEXT_AT(struct source, task.entry.symbol), REQUIRED, 0, 0, NULL,
+	  "the function to mark" },
+	{ "abi",    &type_word,   INT_AT(struct source, task.entry.abi),     OPTIONAL, 0, 0, abis,
+	  "how it is called" },
+	{ "args",   &type_node,   NODE_AT(struct source, nodes.entry_args),  REQUIRED, 0, 0, NULL,
+	  "its parameters in order: names of args, and of dimensions, which are passed as int64_t" },
+	{ "init",   &type_word,   INT_AT(struct source, task.entry.init),    OPTIONAL, 0, 0, inits,
+	  "a function called once before the first case" },
+};
+static const struct schema entry_schema = { "entry", entry_fields, ARRAY_LEN(entry_fields), false };
+
+static const struct field oracle_fields[] = {
+	{ "build",  &type_map,    STRUCT_AT(struct task_oracle, build, struct task_build), REQUIRED, 0, 0, &build_schema,
+	  "how it is built; run in evaluate/" },
+	{ "symbol", &type_symbol, TEXT_AT(struct task_oracle, symbol), REQUIRED, 0, 0, NULL,
+	  "its function; it takes what the entry takes, but real results are double" },
+};
+static const struct schema oracle_schema = { "oracle", oracle_fields, ARRAY_LEN(oracle_fields), false };
+
+static const struct field check_fields[] = {
+	{ "argv", &type_argv, ARGV_AT(struct task, check), REQUIRED, 1, 16, NULL,
+	  "what the agent is told to run to try its work on the seen cases" },
+};
+static const struct schema check_schema = { "check", check_fields, ARRAY_LEN(check_fields), false };
+
+static const struct field mark_fields[] = {
+	{ "call_wall", &type_duration, U64_AT(struct task_mark, call_wall_ms), OPTIONAL, 1, MINUTE, NULL,
+	  "time for one call; a longer one ends the marking" },
+	{ "wall",      &type_duration, U64_AT(struct task_mark, wall_ms),      OPTIONAL, SECOND, HOUR, NULL,
+	  "time for the whole marking" },
+	{ "cache",     &type_word,     INT_AT(struct task_mark, cache),        OPTIONAL, 0, 0, caches,
+	  "the caches before each timed call" },
+	{ "tier",      &type_later,    NOWHERE, LATER, 0, 0, NULL, "the tiers that may be used; c2c is always T2" },
+	{ "bytes",     &type_later,    NOWHERE, LATER, 0, 0, NULL, "bytes that have to move, for the floor" },
+	{ "flops",     &type_later,    NOWHERE, LATER, 0, 0, NULL, "operations that have to be done, for the floor" },
+};
+static const struct schema mark_schema = { "mark", mark_fields, ARRAY_LEN(mark_fields), false };
+
+static const struct field limits_fields[] = {
+	{ "wall",      &type_duration, U64_AT(struct task_limits, wall_ms),   OPTIONAL, SECOND, 168 * (uint64_t) HOUR, NULL,
+	  "time the agent has" },
+	{ "memory",    &type_size,     U64_AT(struct task_limits, memory),    OPTIONAL, 16 * MIB, TIB, NULL,
+	  "memory of the agent's jail" },
+	{ "pids",      &type_count,    U64_AT(struct task_limits, pids),      OPTIONAL, 16, 32768, NULL,
+	  "processes and threads at a time" },
+	{ "workspace", &type_size,     U64_AT(struct task_limits, workspace), OPTIONAL, MIB, TIB, NULL,
+	  "size of the workspace" },
+	{ "inodes",    &type_count,    U64_AT(struct task_limits, inodes),    OPTIONAL, 64, 10000000, NULL,
+	  "files and folders in the workspace" },
+	{ "output",    &type_size,     U64_AT(struct task_limits, output),    OPTIONAL, 4 * KIB, GIB, NULL,
+	  "what the agent may print" },
+};
+static const struct schema limits_schema = { "limits", limits_fields, ARRAY_LEN(limits_fields), false };
+
+static const struct field task_fields[] = {
+	{ "schema",    &type_count, U64_AT(struct source, task.schema),       REQUIRED, 1, 1, NULL, "the version of this format" },
+	{ "name",      &type_name,  TEXT_AT(struct source, task.name),        REQUIRED, 0, 0, NULL, "the task's name, that of its folder" },
+	{ "kind",      &type_word,  INT_AT(struct source, task.kind),         REQUIRED, 0, 0, kinds, "language of the baseline and of the result" },
+	{ "summary",   &type_text,  TEXT_AT(struct source, task.summary),     REQUIRED, 1, 500, NULL, "one sentence for lists" },
+	{ "editable",  &type_paths, ARGV_AT(struct source, task.editable),    REQUIRED, 1, 64, NULL, "the files below workspace/ that the agent's work is taken from" },
+	{ "build",     &type_map,   STRUCT_AT(struct source, task.build, struct task_build), REQUIRED, 0, 0, &build_schema, "how a candidate is built; run in the workspace" },
+	{ "baseline",  &type_node,  NODE_AT(struct source, baseline),         OPTIONAL, 0, 0, NULL, "how the baseline is built, where it differs" },
+	{ "entry",     &type_map,   STRUCT_AT(struct source, task, struct task), REQUIRED, 0, 0, &entry_schema, "the function to mark" },
+	{ "oracle",    &type_map,   STRUCT_AT(struct source, task.oracle, struct task_oracle), REQUIRED, 0, 0, &oracle_schema, "where right results come from" },
+	{ "check",     &type_map,   STRUCT_AT(struct source, task, struct task), OPTIONAL, 0, 0, &check_schema, "how the agent tries its work" },
+	{ "dims",      &type_node,  NODE_AT(struct source, nodes.dims),       OPTIONAL, 0, 0, NULL, "derived dimensions: name and expression" },
+	{ "where",     &type_node,  NODE_AT(struct source, nodes.where),      OPTIONAL, 0, 0, NULL, "constraints: a list of at most 16 expressions that are not 0" },
+	{ "args",      &type_node,  NODE_AT(struct source, nodes.args),       REQUIRED, 0, 0, NULL, "the arguments by name" },
+	{ "seen",      &type_node,  NODE_AT(struct source, nodes.seen),       REQUIRED, 0, 0, NULL, "1 to 16 cases that the agent knows" },
+	{ "hidden",    &type_node,  NODE_AT(struct source, nodes.hidden),     REQUIRED, 0, 0, NULL, "categories of cases that it does not know" },
+	{ "mark",      &type_map,   STRUCT_AT(struct source, task.mark, struct task_mark), OPTIONAL, 0, 0, &mark_schema, "how it is marked" },
+	{ "limits",    &type_map,   STRUCT_AT(struct source, task.limits, struct task_limits), OPTIONAL, 0, 0, &limits_schema, "what the agent's jail needs" },
+	{ "needs",     &type_later, NOWHERE, LATER, 0, 0, NULL, "architectures, GPU memory, host features" },
+	{ "reference", &type_later, NOWHERE, LATER, 0, 0, NULL, "a reference in Python" },
+	{ "generate",  &type_later, NOWHERE, LATER, 0, 0, NULL, "a generator of dependent inputs" },
+	{ "weights",   &type_later, NOWHERE, LATER, 0, 0, NULL, "parameters drawn once a process" },
+	{ "returns",   &type_later, NOWHERE, LATER, 0, 0, NULL, "tensors that the function returns" },
+};
+static const struct schema task_schema = { "the task", task_fields, ARRAY_LEN(task_fields), false };
+/* clang-format on */
+
+static void source_done(struct source *source)
+{
+	task_done(&source->task);
+}
+
+/* Only "{out}" may stand in braces, and it has to be there, or no result could get out. */
+static int check_build(const struct yaml_node *build, struct err *err)
+{
+	const struct yaml_node *argv = yaml_find(build, "argv");
+	bool has_out = false;
+	char room[YAML_SHOWN];
+
+	for (const struct yaml_node *item = argv->first; item; item = item->next) {
+		for (const char *at = strchr(item->text, '{'); at; at = strchr(at + 1, '{')) {
+			if (strncmp(at, "{out}", 5) != 0)
+				return yaml_err(item, err,
+						"'%s': the only word in braces that is "
+						"supported yet is {out}",
+						yaml_shown(item->text, room));
+			has_out = true;
+		}
+	}
+	if (!has_out)
+		return yaml_err(argv, err,
+				"no text holds {out}, the folder where the results of the "
+				"build have to go");
+	return 0;
+}
+
+static int check_builds(const struct source *source, struct err *err)
+{
+	if (check_build(yaml_find(source->root, "build"), err) < 0 ||
+	    check_build(yaml_find(yaml_find(source->root, "oracle"), "build"), err) < 0)
+		return -1;
+	return source->baseline ? check_build(yaml_find(source->baseline, "build"), err) : 0;
+}
+
+static int read_source(const char *file, const char *text, size_t len, struct source *source,
+		       struct err *err)
+{
+	struct task *task = &source->task;
+	struct arena *arena = &task->arena;
+
+	source->root = yaml_parse(arena, file, text, len, err);
+	if (!source->root || schema_bind(&task_schema, source->root, arena, source, err) < 0)
+		return -1;
+	if (!source->baseline)
+		task->baseline = task->build;
+	else if (schema_bind(&baseline_schema, source->baseline, arena, task, err) < 0)
+		return -1;
+	if (check_builds(source, err) < 0)
+		return -1;
+	return cases_read(&source->nodes, arena, &task->cases, err);
+}
+
+int task_parse(const char *file, const char *text, size_t len, struct task *out, struct err *err)
+{
+	cleanup(source_done) struct source source = defaults;
+
+	if (read_source(file, text, len, &source, err) < 0)
+		return -1;
+	*out = take(source.task, TASK_INIT);
+	return 0;
+}
+
+static int check_file(int dir_fd, const char *path, struct err *err)
+{
+	auto_fd fd = path_open(dir_fd, path, O_PATH, 0, err);
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) < 0)
+		return err_sys(err, "look at '%s'", path);
+	if (!S_ISREG(info.st_mode))
+		return err_set(err, ERR_INPUT, "'%s' is not a regular file", path);
+	return 0;
+}
+
+static int check_folder(int folder_fd, const struct source *source, struct err *err)
+{
+	const struct yaml_node *editable = yaml_find(source->root, "editable");
+	auto_fd workspace_fd = path_open_folder(folder_fd, "workspace", err);
+	auto_fd evaluate_fd = -1;
+
+	if (workspace_fd < 0)
+		return err_wrap(err, "the task's files for the agent");
+	evaluate_fd = path_open_folder(folder_fd, "evaluate", err);
+	if (evaluate_fd < 0)
+		return err_wrap(err, "the task's oracle");
+	if (check_file(folder_fd, "README.md", err) < 0)
+		return err_wrap(err, "the task's text for the agent");
+	for (const struct yaml_node *item = editable->first; item; item = item->next)
+		if (check_file(workspace_fd, item->text, err) < 0)
+			return err_wrap(err, "%s:%d: key '%s': in workspace/", item->file,
+					item->line, item->key);
+	return 0;
+}
+
+static void text_done(struct str *text)
+{
+	str_done(text);
+}
+
+int task_load(int folder_fd, struct task *out, struct err *err)
+{
+	cleanup(source_done) struct source source = defaults;
+	cleanup(text_done) struct str text = STR_INIT;
+
+	if (io_read_file(folder_fd, "task.yaml", TASK_FILE_MAX, &text, err) < 0 ||
+	    read_source("task.yaml", text.text, text.len, &source, err) < 0 ||
+	    check_folder(folder_fd, &source, err) < 0)
+		return -1;
+	*out = take(source.task, TASK_INIT);
+	return 0;
+}
+
+void task_done(struct task *task)
+{
+	arena_done(&task->arena);
+	*task = TASK_INIT;
+}
+
+static const char *replace_out(const char *text, const char *out_folder, struct arena *arena)
+{
+	cleanup(text_done) struct str made = STR_INIT;
+	const char *at;
+
+	for (; (at = strstr(text, "{out}")); text = at + 5) {
+		str_add(&made, text, (size_t) (at - text));
+		str_addf(&made, "%s", out_folder);
+	}
+	str_addf(&made, "%s", text);
+	return arena_copy(arena, made.text, made.len);
+}
+
+const char *const *task_build_argv(const struct task_build *build, const char *out_folder,
+				   struct arena *arena)
+{
+	const char **argv = arena_alloc(arena, build->argv.count + 1, sizeof(*argv));
+
+	for (size_t i = 0; i < build->argv.count; i++)
+		argv[i] = replace_out(build->argv.items[i], out_folder, arena);
+	return argv;
+}
+
+void task_print_keys(struct str *out)
+{
+	const struct {
+		const char *title;
+		const struct schema *schema;
+		const void *defaults;
+	} tables[] = {
+		/* clang-format off */
+		{ "task.yaml",                   &task_schema,     &defaults },
+		{ "build, and build in oracle",  &build_schema,    &defaults.task.build },
+		{ "baseline",                    &baseline_schema, &defaults.task },
+		{ "entry",                       &entry_schema,    &defaults },
+		{ "oracle",                      &oracle_schema,   &defaults.task.oracle },
+		{ "check",                       &check_schema,    &defaults.task },
+		{ "args: each argument",         &arg_schema,      NULL },
+		{ "hidden: each category",       &hidden_schema,   NULL },
+		{ "mark",                        &mark_schema,     &defaults.task.mark },
+		{ "limits",                      &limits_schema,   &defaults.task.limits },
+		/* clang-format on */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		str_addf(out, "%s**%s**\n\n", i == 0 ? "" : "\n", tables[i].title);
+		schema_print_table(tables[i].schema, tables[i].defaults, out);
+	}
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Four floats at a time: what every x86-64 and every arm64 has. */
+enum { LANES = 4 };
+typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t ivec __attribute__((vector_size(LANES * sizeof(int32_t))));
+
+static vec load(const float *at)
+{
+	vec value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static void store(float *at, vec value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static vec choose(ivec mask, vec yes, vec no)
+{
+	return (vec) ((mask & (ivec) yes) | (~mask & (ivec) no));
+}
+
+/*
+ * exp(x) for x <= 0: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial in r, and n added to the
+ * exponent. Below -87 the result is 0 where it would be smaller than the smallest normal number.
+ */
+static vec exp_vec(vec x)
+{
+	const vec magic =
+		(vec){} + 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
+	vec small = (vec){} - 87.0f;
+	vec clamped = choose(x < small, small, x);
+	vec shifted = clamped * 1.44269504f + magic;
+	vec n = shifted - magic;
+	vec r = clamped - n * 0.693359375f + n * 2.12194440e-4f;
+	vec p = (vec){} + 1.9875691500e-4f;
+	ivec bits;
+
+	p = p * r + 1.3981999507e-3f;
+	p = p * r + 8.3334519073e-3f;
+	p = p * r + 4.1665795894e-2f;
+	p = p * r + 1.6666665459e-1f;
+	p = p * r + 5.0000001201e-1f;
+	p = p * r * r + r + 1.0f;
+	bits = (ivec) p + (((ivec) shifted - (ivec) magic) << 23);
+	return choose(x < small, (vec){}, (vec) bits);
+}
+
+/* The last elements of a row, filled up with what changes neither a maximum nor a sum. */
+static vec load_tail(const float *at, int64_t count)
+{
+	vec value = (vec){} - 1e30f;
+
+	for (int64_t i = 0; i < count; i++)
+		value[i] = at[i];
+	return value;
+}
+
+static void store_tail(float *at, vec value, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		at[i] = value[i];
+}
+
+static float largest_of(const float *in, int64_t cols)
+{
+	int64_t whole = cols - cols % LANES;
+	vec most = load_tail(in + whole, cols - whole);
+	float largest;
+
+	for (int64_t c = 0; c < whole; c += LANES) {
+		vec next = load(in + c);
+
+		most = choose(next > most, next, most);
+	}
+	largest = most[0];
+	for (int i = 1; i < LANES; i++)
+		largest = most[i] > largest ? most[i] : largest;
+	return largest;
+}
+
+/* Writes exp(in - largest) and returns the sum. */
+static float exponentials(const float *in, float *out, int64_t cols, float largest)
+{
+	int64_t whole = cols - cols % LANES;
+	vec sums = {};
+
+	for (int64_t c = 0; c < whole; c += LANES) {
+		vec e = exp_vec(load(in + c) - largest);
+
+		store(out + c, e);
+		sums += e;
+	}
+	if (whole < cols) {
+		vec e = exp_vec(load_tail(in + whole, cols - whole) - largest);
+
+		store_tail(out + whole, e, cols - whole);
+		sums += e;
+	}
+	return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+static void wide_row(const float *in, float *out, int64_t cols)
+{
+	float factor = 1.0f / exponentials(in, out, cols, largest_of(in, cols));
+	int64_t c = 0;
+
+	for (; c + LANES <= cols; c += LANES)
+		store(out + c, load(out + c) * factor);
+	for (; c < cols; c++)
+		out[c] *= factor;
+}
+
+/* A row of a few elements is mostly tail, where going through vectors costs more than it saves. */
+static void narrow_row(const float *in, float *out, int64_t cols)
+{
+	float largest = in[0], sum = 0;
+
+	for (int64_t c = 1; c < cols; c++)
+		largest = in[c] > largest ? in[c] : largest;
+	for (int64_t c = 0; c < cols; c++) {
+		out[c] = expf(in[c] - largest);
+		sum += out[c];
+	}
+	for (int64_t c = 0; c < cols; c++)
+		out[c] /= sum;
+}
+
+void row_softmax(const float *x, float *y, int64_t rows, int64_t cols)
+{
+	for (int64_t r = 0; r < rows; r++) {
+		if (cols < 4 * LANES)
+			narrow_row(x + r * cols, y + r * cols, cols);
+		else
+			wide_row(x + r * cols, y + r * cols, cols);
+	}
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/config/policy.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "tests/lib/check.h"
+
+static int parse(const char *text, struct policy *policy, struct err *err)
+{
+	return policy_parse("p.yaml", text, strlen(text), policy, err);
+}
+
+static int open_policies(void)
+{
+	return open(SOURCE_ROOT "/policies", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void check_same_role(const struct policy_role *got, const struct policy_role *want)
+{
+	/* All members are uint64_t: there is no padding. */
+	CHECK(memcmp(got, want, sizeof(*got)) == 0);
+}
+
+TEST(the_shipped_policy_says_what_the_defaults_are)
+{
+	auto_fd folder_fd = open_policies();
+	struct policy want = policy_default(), got = policy_default();
+	struct err err = ERR_INIT;
+
+	/* What the file leaves out would agree without being said. */
+	memset(&got.agent, 0, sizeof(got.agent));
+	CHECK_OK(policy_load(folder_fd, "default.yaml", &got, &err));
+	CHECK_STR(got.name, want.name);
+	check_same_role(&got.agent, &want.agent);
+	check_same_role(&got.build, &want.build);
+	check_same_role(&got.worker, &want.worker);
+	CHECK_INT(got.accept, want.accept);
+	policy_done(&got);
+}
+
+TEST(the_shipped_policy_leaves_no_default_out)
+{
+	static const char *const roles[] = { "agent", "build", "worker" };
+	static const char *const keys[] = { "wall",      "cpu",  "grace",  "memory",
+					    "pids",      "cpus", "output", "nofile",
+					    "workspace", "tmp",  "shm" };
+	static const char *const caps[] = { "workspace", "tmp", "shm" };
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	auto_fd folder_fd = open_policies();
+	auto_fd fd = openat(folder_fd, "default.yaml", O_RDONLY | O_CLOEXEC);
+	char text[POLICY_FILE_MAX];
+	ssize_t len = read(fd, text, sizeof(text));
+	struct err err = ERR_INIT;
+	const struct yaml_node *root = yaml_parse(&arena, "p", text, (size_t) len, &err);
+
+	CHECK(root && yaml_find(root, "accept"));
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+		const struct yaml_node *role = yaml_find(root, roles[i]);
+
+		CHECK(role);
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			CHECK(yaml_find(role, keys[k]));
+		CHECK_INT(role->count, ARRAY_LEN(keys));
+		for (size_t k = 0; k < ARRAY_LEN(caps); k++)
+			CHECK_INT(yaml_find(role, caps[k])->count, 2);
+	}
+}
+
+TEST(what_a_policy_leaves_out_is_the_default)
+{
+	struct policy policy = policy_default();
+	struct err err = ERR_INIT;
+
+	CHECK_OK(parse("schema: 1\nname: mine\nagent: {pids: 99, tmp: {size: 1MiB}}\n"
+		       "accept: [pids, cpus]\n",
+		       &policy, &err));
+	CHECK_STR(policy.name, "mine");
+	CHECK_INT(policy.agent.pids, 99);
+	CHECK_INT(policy.agent.tmp.size, MIB);
+	CHECK_INT(policy.agent.tmp.inodes, policy_default().agent.tmp.inodes);
+	CHECK_INT(policy.agent.wall_ms, 1800000);
+	CHECK(policy_accepts(&policy, ACCEPT_PIDS) && policy_accepts(&policy, ACCEPT_CPUS));
+	CHECK(!policy_accepts(&policy, ACCEPT_MEMORY) && !policy_accepts(&policy, ACCEPT_SWAP));
+	policy_done(&policy);
+	CHECK(!policy_accepts(&policy, ACCEPT_PIDS));
+}
+
+#define HEAD "schema: 1\nname: mine\n"
+
+TEST(a_mistake_in_a_policy_is_named_with_its_line)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "", "p.yaml: the file is empty" },
+		{ "name: a\n",
+		  "p.yaml:1: the policy lacks the key 'schema' (the version of this format)" },
+		{ "schema: 2\nname: a\n", "p.yaml:1: key 'schema': '2' is not within 1..1" },
+		{ HEAD "agent: {pids: 15}\n",
+		  "p.yaml:3: key 'pids': '15' is not within 16..32768" },
+		{ HEAD "agent: {cpus: 0.049}\n",
+		  "p.yaml:3: key 'cpus': '0.049' is not within 0.05..4096" },
+		{ HEAD "agent: {wall: 999ms}\n",
+		  "p.yaml:3: key 'wall': '999ms' is not within 1s..168h" },
+		{ HEAD "agent: {wall: 30}\n",
+		  "p.yaml:3: key 'wall': '30' is not a duration such as "
+		  "500ms, 300s, 2m or 1h" },
+		{ HEAD "agent:\n  tmp: {sise: 1MiB}\n",
+		  "p.yaml:4: there is no key 'sise' here; the nearest is 'size'" },
+		{ HEAD "agents: {}\n",
+		  "p.yaml:3: there is no key 'agents' here; the nearest is 'agent'" },
+		{ HEAD "services: []\n",
+		  "p.yaml:3: key 'services': 'services' is not supported yet "
+		  "by this version; leave it out" },
+		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
+					   "swap, pids, cpus" },
+		{ HEAD "worker:\n  shm: {size: 2GiB}\n",
+		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
+		  "can "
+		  "take, with 1KiB for each inode and 64MiB to work in: 2194MiB" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct policy policy = policy_default();
+		struct err err = ERR_INIT;
+
+		CHECK_INT(parse(cases[i].text, &policy, &err), -1);
+		CHECK_STR(err.text, cases[i].error);
+		CHECK_INT(err.kind, ERR_INPUT);
+		CHECK_STR(policy.name, "default");
+	}
+}
+
+TEST(memory_that_just_covers_the_tmpfs_is_enough)
+{
+	struct policy policy = policy_default();
+	struct err err = ERR_INIT;
+
+	/* 3 x 1 MiB, 3 x 1024 inodes of 1 KiB, and 64 MiB. */
+	CHECK_OK(parse(HEAD "worker: {memory: 70MiB, workspace: {size: 1MiB, inodes: 1024}, "
+			    "tmp: {size: 1MiB, inodes: 1024}, shm: {size: 1MiB, inodes: 1024}}\n",
+		       &policy, &err));
+	policy_done(&policy);
+	CHECK_INT(parse(HEAD "worker: {memory: 69MiB, workspace: {size: 1MiB, inodes: 1024}, "
+			     "tmp: {size: 1MiB, inodes: 1024}, shm: {size: 1MiB, inodes: 1024}}\n",
+			&policy, &err),
+		  -1);
+}
+
+TEST(a_policy_that_is_not_there_is_named)
+{
+	auto_fd folder_fd = open_policies();
+	struct policy policy = policy_default();
+	struct err err = ERR_INIT;
+
+	CHECK_INT(policy_load(folder_fd, "none.yaml", &policy, &err), -1);
+	CHECK_STR(err.text, "open 'none.yaml': No such file or directory");
+	CHECK_INT(policy_load(folder_fd, "../LICENSE", &policy, &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+}
