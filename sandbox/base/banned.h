@@ -5,6 +5,7 @@
  * Functions whose mistakes are too easy. This header is forced into every file of ours by meson,
  * so that the system's own headers have to be read before the names are poisoned.
  */
+#ifndef __ASSEMBLER__
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,4 +19,5 @@
 /* Not poisoned: OpenSSL's headers have parameters of this name. */
 int rand(void) __attribute__((error("rand() can be foretold")));
 void srand(unsigned int seed) __attribute__((error("rand() can be foretold")));
+#endif
 #endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "sandbox/base/err.h"
+
+/*
+ * Subcommands: a file each in this folder, a row each in proctor.c
+ *
+ * main() looks up the environment; nobody below does.
+ */
+struct cli {
+	const char *sudo_uid; /* who called sudo, or NULL */
+	bool colour;          /* standard output is a terminal that wants it */
+	bool terminal;        /* standard error is a terminal: progress can be redrawn */
+};
+
+/**
+ * cli_jail() - proctor jail: run one command in a jail
+ *
+ * Each returns the program's exit code, or -1 with @err set.
+ */
+int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "harness/cli/cli.h"
+#include "harness/cli/options.h"
+#include "harness/run/account.h"
+#include "harness/run/jail.h"
+#include "harness/run/launcher.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/log.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/collect.h"
+
+/* Exit codes that are not the command's own, as timeout(1) and env(1) have them. */
+enum { CODE_LIMIT = 124, CODE_OURS = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127 };
+
+#define COLLECT_MS (10 * 60 * 1000)
+#define DAY_MS     (UINT64_C(24) * 3600 * 1000)
+
+struct jail_options {
+	uint64_t wall_ms, cpu_ms, grace_ms, memory, pids, cpus, output, work, tmp, files;
+	struct texts env;
+	const char *put, *archive;
+	int json_fd;
+};
+
+#define AT(member) offsetof(struct jail_options, member)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	{ "wall",    "TIME",  OPTION_DURATION, AT(wall_ms),  1, 7 * DAY_MS,       "end it after this time" },
+	{ "cpu",     "TIME",  OPTION_DURATION, AT(cpu_ms),   1, 7000 * DAY_MS,    "end it after this much CPU time of all its processes" },
+	{ "grace",   "TIME",  OPTION_DURATION, AT(grace_ms), 0, 60000,            "from SIGTERM to the end of every process" },
+	{ "memory",  "SIZE",  OPTION_SIZE,     AT(memory),   16 * MIB, 64 * TIB,  "memory, what is in its file systems included" },
+	{ "pids",    "COUNT", OPTION_COUNT,    AT(pids),     4, 4194304,          "processes and threads" },
+	{ "cpus",    "NUMBER", OPTION_MILLI,   AT(cpus),     10, 1024000,         "CPUs' worth of time (1.5)" },
+	{ "output",  "SIZE",  OPTION_SIZE,     AT(output),   1, TIB,              "standard output and error together" },
+	{ "work",    "SIZE",  OPTION_SIZE,     AT(work),     64 * KIB, 4 * TIB,   "bytes in /work" },
+	{ "files",   "COUNT", OPTION_COUNT,    AT(files),    16, UINT32_MAX,      "files and folders in /work" },
+	{ "tmp",     "SIZE",  OPTION_SIZE,     AT(tmp),      64 * KIB, 4 * TIB,   "bytes in /tmp" },
+	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
+	{ "put",     "FOLDER", OPTION_TEXT,    AT(put),      0, 0,                "the files of FOLDER are in /work when COMMAND starts" },
+	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
+	{ "json",    "[=FD]", OPTION_FD,       AT(json_fd),  0, 0,                "write one JSON object on the outcome to FD (1)" },
+};
+/* clang-format on */
+
+static const struct option_table table = {
+	.usage = "proctor jail [OPTION]… -- COMMAND [ARGUMENT]…",
+	.about =
+		"Runs COMMAND in a jail of its own: no network, no host process, no device but the "
+		"harmless ones,\nthe host's programs read-only, an empty /work. Standard input is "
+		"/dev/null; output and exit code pass through.\n"
+		"Exit codes: the command's own; 128+N signal N; 124 a limit; 125 proctor failed; "
+		"126, 127 it can not be executed.",
+	.rows = rows,
+	.count = ARRAY_LEN(rows),
+};
+
+static int make_spec(const struct jail_options *options, int argc, char **argv,
+		     struct jail_spec *spec, struct err *err)
+{
+	static const char *const env[] = {
+		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+		"HOME=/tmp",
+		"LANG=C.UTF-8",
+		"USER=agent",
+	};
+
+	spec_init(spec, "jail");
+	spec->time.wall_ms = options->wall_ms;
+	spec->time.cpu_ms = options->cpu_ms;
+	spec->time.grace_ms = options->grace_ms;
+	spec->cgroup.memory = options->memory;
+	spec->cgroup.pids = options->pids;
+	spec->cgroup.cpu_milli = options->cpus;
+	spec->plan.tmpfs[0].bytes = options->work;
+	spec->plan.tmpfs[0].inodes = options->files;
+	spec->plan.tmpfs[1].bytes = options->tmp;
+	for (int i = 0; i < argc; i++)
+		if (spec_add_arg(spec, argv[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(env); i++)
+		if (spec_add_env(spec, env[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < options->env.count; i++) {
+		if (!strchr(options->env.items[i], '='))
+			return err_set(err, ERR_USAGE, "option --env: '%s' is not NAME=VALUE",
+				       options->env.items[i]);
+		if (spec_add_env(spec, options->env.items[i], err) < 0)
+			return -1;
+	}
+	return spec_check(spec, err);
+}
+
+/* What is opened while we are root: the operator named it, but may not reach it any more later. */
+struct places {
+	int put_fd, archive_fd;
+};
+
+#define PLACES_INIT ((struct places){ -1, -1 })
+
+static void places_done(struct places *places)
+{
+	fd_close(&places->put_fd);
+	fd_close(&places->archive_fd);
+}
+
+static int open_places(const struct jail_options *options, const struct account *account,
+		       struct places *places, struct err *err)
+{
+	if (options->put) {
+		places->put_fd = open(options->put, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (places->put_fd < 0) {
+			err_sys(err, "option --put: open folder '%s'", options->put);
+			err->kind = ERR_INPUT;
+			return -1;
+		}
+	}
+	if (!options->archive)
+		return 0;
+	places->archive_fd =
+		open(options->archive, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (places->archive_fd < 0) {
+		err_sys(err, "option --archive: create file '%s'", options->archive);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
+	if (fchown(places->archive_fd, account->uid, account->gid) < 0)
+		return err_sys(err, "give '%s' to '%s'", options->archive, account->name);
+	return 0;
+}
+
+/* Adds the tree and the collection that the options ask for; *tree_fd is the caller's to close. */
+static int add_trees(const struct places *places, struct jail_spec *spec, struct spec_fds *fds,
+		     int *tree_fd, struct err *err)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	struct collect_report report;
+
+	if (places->archive_fd >= 0) {
+		spec->collect.wanted = 1;
+		spec->collect.wall_ms = COLLECT_MS;
+		spec->collect.limits = limits;
+		fds->fd[SPEC_FD_COLLECT] = places->archive_fd;
+	}
+	if (places->put_fd < 0)
+		return 0;
+	*tree_fd = memfd_create("proctor-put", MFD_CLOEXEC);
+	if (*tree_fd < 0)
+		return err_sys(err, "create a memfd");
+	if (collect_tree(places->put_fd, &limits, *tree_fd, &report, err) < 0 ||
+	    lseek(*tree_fd, 0, SEEK_SET) < 0)
+		return err_wrap(err, "option --put");
+	if (report.counts.refused > 0)
+		return err_set(err, ERR_INPUT,
+			       "option --put: '%s' can not be put: it is no regular file, or not "
+			       "readable for the account that proctor runs as",
+			       report.first_refused);
+	spec->tree_count = 1;
+	snprintf(spec->trees[0].path, sizeof(spec->trees[0].path), "/work");
+	spec->trees[0].limits = limits;
+	fds->fd[SPEC_FD_TREES] = *tree_fd;
+	return 0;
+}
+
+static int exit_code(const struct jail_outcome *outcome)
+{
+	const struct jail_result *result = &outcome->last.result;
+
+	switch ((enum event_kind) outcome->last.kind) {
+	case EVENT_NOT_FOUND:
+		return CODE_NOT_FOUND;
+	case EVENT_NOT_EXECUTABLE:
+		return CODE_NOT_EXECUTABLE;
+	case EVENT_ENDED:
+		break;
+	case EVENT_READY:
+	case EVENT_STARTED:
+	case EVENT_FAILED:
+	case EVENT_LOST:
+		return CODE_OURS;
+	}
+	switch ((enum ending) result->ending) {
+	case ENDING_EXITED:
+		return result->code;
+	case ENDING_SIGNALED:
+		return 128 + result->code;
+	case ENDING_TIMEOUT:
+	case ENDING_CPU:
+	case ENDING_OOM:
+	case ENDING_OUTPUT:
+		return CODE_LIMIT;
+	case ENDING_STOPPED:
+		return 128 + SIGINT;
+	case ENDING_LAUNCHER_LOST:
+		return CODE_OURS;
+	}
+	return CODE_OURS;
+}
+
+static void add_json(const struct jail_outcome *outcome, struct str *out)
+{
+	const struct jail_result *result = &outcome->last.result;
+	const char *comma = "";
+
+	str_addf(out, "{\"ending\":\"%s\",\"code\":%d,\"flags\":[",
+		 names_text(ending_names, (int) result->ending), result->code);
+	for (const struct name *flag = jail_flag_names; flag->text; flag++) {
+		if (!(result->flags & (uint32_t) flag->value))
+			continue;
+		str_addf(out, "%s\"%s\"", comma, flag->text);
+		comma = ",";
+	}
+	str_addf(out,
+		 "],\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
+		 "\"output_bytes\":%llu}\n",
+		 (long long) (result->wall_ns / NS_PER_MS),
+		 (unsigned long long) (result->cpu_us / 1000),
+		 (unsigned long long) result->memory_peak, (unsigned long long) result->pids_peak,
+		 (unsigned long long) outcome->output_bytes);
+}
+
+/* A jail that never was has no ending: the object then holds the error. */
+static int write_json(int fd, const struct jail_outcome *outcome, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	if (outcome->last.kind == EVENT_ENDED || outcome->last.kind == EVENT_LOST) {
+		add_json(outcome, &text);
+	} else {
+		str_addf(&text, "{\"error\":");
+		str_add_json(&text, outcome->last.err.text, strlen(outcome->last.err.text));
+		str_addf(&text, "}\n");
+	}
+	return io_write_all(fd, text.text, text.len, "the JSON object", err);
+}
+
+static void say(const struct jail_outcome *outcome)
+{
+	const struct jail_result *result = &outcome->last.result;
+
+	if (outcome->last.kind != EVENT_ENDED)
+		log_say(LOG_ERROR, "jail.failed", "%s", outcome->last.err.text);
+	else if (result->ending != ENDING_EXITED && result->ending != ENDING_SIGNALED)
+		log_say(LOG_WARNING, "jail.ended", "the jail was ended: %s",
+			names_text(ending_names, (int) result->ending));
+}
+
+static int open_stop_signals(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return err_sys(err, "block the signals that end us");
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "make a signalfd");
+	return fd;
+}
+
+static int run(const struct cli *cli, const struct jail_options *options, int argc, char **argv,
+	       struct err *err)
+{
+	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
+	cleanup(launcher_done) struct launcher launcher = LAUNCHER_INIT;
+	struct jail_io io = { .out_fd = 1, .err_fd = 2, .output_max = options->output };
+	struct jail_outcome outcome;
+	cleanup(places_done) struct places places = PLACES_INIT;
+	struct spec_fds fds;
+	struct account account;
+	auto_fd stop = -1, tree = -1;
+
+	if (make_spec(options, argc, argv, spec, err) < 0)
+		return -1;
+	if (account_find(cli->sudo_uid, &account, err) < 0 ||
+	    open_places(options, &account, &places, err) < 0 ||
+	    launcher_start(&launcher, err) < 0 || account_become(&account, err) < 0)
+		return -1;
+	stop = open_stop_signals(err);
+	if (stop < 0)
+		return -1;
+	io.stop_fd = stop;
+	spec_fds_init(&fds);
+	if (add_trees(&places, spec, &fds, &tree, err) < 0)
+		return -1;
+	if (jail_run(launcher.socket_fd, spec, &fds, &io, &outcome, err) < 0)
+		return -1;
+	say(&outcome);
+	if (options->json_fd >= 0 && write_json(options->json_fd, &outcome, err) < 0)
+		return -1;
+	return exit_code(&outcome);
+}
+
+int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err)
+{
+	struct jail_options options = {
+		.wall_ms = 60 * 60 * 1000,
+		.grace_ms = 500,
+		.memory = GIB,
+		.pids = 256,
+		.output = 16 * MIB,
+		.work = 256 * MIB,
+		.files = 65536,
+		.tmp = 128 * MIB,
+		.json_fd = -1,
+	};
+	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
+
+	if (asked > 0) {
+		options_print_help(&table, stdout);
+		return 0;
+	}
+	if (asked < 0)
+		return -1;
+	if (first == argc)
+		return err_set(err, ERR_USAGE,
+			       "there is no command to run; see proctor jail --help");
+	return run(cli, &options, argc - first, argv + first, err);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/cli/options.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "harness/config/types.h"
+
+static const struct option_row *find(const struct option_table *table, const char *name, size_t len)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (strlen(table->rows[i].name) == len &&
+		    strncmp(table->rows[i].name, name, len) == 0)
+			return &table->rows[i];
+	return NULL;
+}
+
+static int read_number(const struct option_row *row, const char *value, uint64_t *out,
+		       struct err *err)
+{
+	static const struct {
+		int (*parse)(const char *text, uint64_t *out);
+		const char *like;
+	} kinds[] = {
+		[OPTION_COUNT] = { types_parse_count, "a number such as 64" },
+		[OPTION_SIZE] = { types_parse_size, "a size such as 64MiB" },
+		[OPTION_DURATION] = { types_parse_duration, "a time such as 500ms, 2s or 5m" },
+		[OPTION_MILLI] = { types_parse_milli, "a number such as 1.5" },
+	};
+	uint64_t number;
+
+	if (kinds[row->kind].parse(value, &number) < 0)
+		return err_set(err, ERR_USAGE, "option --%s: '%s' is not %s", row->name, value,
+			       kinds[row->kind].like);
+	if (number < row->min || number > row->max)
+		return err_set(err, ERR_USAGE, "option --%s: '%s' is not within %llu..%llu%s",
+			       row->name, value, (unsigned long long) row->min,
+			       (unsigned long long) row->max,
+			       row->kind == OPTION_DURATION ? " ms"
+			       : row->kind == OPTION_SIZE   ? " bytes"
+			       : row->kind == OPTION_MILLI  ? " thousandths"
+							    : "");
+	*out = number;
+	return 0;
+}
+
+static int read_fd(const struct option_row *row, const char *value, int *out, struct err *err)
+{
+	uint64_t fd = 1;
+
+	if (value && (types_parse_count(value, &fd) < 0 || fd > INT_MAX))
+		return err_set(err, ERR_USAGE, "option --%s: '%s' is no descriptor", row->name,
+			       value);
+	if (fcntl((int) fd, F_GETFD) < 0)
+		return err_set(err, ERR_USAGE, "option --%s: descriptor %llu is not open",
+			       row->name, (unsigned long long) fd);
+	*out = (int) fd;
+	return 0;
+}
+
+static int read_value(const struct option_row *row, const char *value, void *object,
+		      struct err *err)
+{
+	char *member = (char *) object + row->offset;
+	struct texts *texts;
+	uint64_t number;
+	bool yes = true;
+	int fd = -1;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		memcpy(member, &yes, sizeof(yes));
+		return 0;
+	case OPTION_TEXT:
+		memcpy(member, &value, sizeof(value));
+		return 0;
+	case OPTION_TEXTS:
+		texts = (struct texts *) (void *) member;
+		if (texts->count == TEXTS_MAX)
+			return err_set(err, ERR_USAGE, "option --%s: more than %d", row->name,
+				       TEXTS_MAX);
+		texts->items[texts->count++] = value;
+		return 0;
+	case OPTION_FD:
+		if (read_fd(row, value, &fd, err) < 0)
+			return -1;
+		memcpy(member, &fd, sizeof(fd));
+		return 0;
+	case OPTION_COUNT:
+	case OPTION_SIZE:
+	case OPTION_DURATION:
+	case OPTION_MILLI:
+		break;
+	}
+	if (read_number(row, value, &number, err) < 0)
+		return -1;
+	memcpy(member, &number, sizeof(number));
+	return 0;
+}
+
+int options_parse(const struct option_table *table, int argc, char **argv, void *object, int *rest,
+		  struct err *err)
+{
+	int at = 1;
+
+	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
+		const char *name = argv[at] + 2;
+		size_t len = strcspn(name, "=");
+		const char *value = name[len] ? name + len + 1 : NULL;
+		const struct option_row *row = find(table, name, len);
+
+		if (name[0] == '\0') {
+			at++;
+			break;
+		}
+		if (strcmp(name, "help") == 0)
+			return 1;
+		if (!row)
+			return err_set(err, ERR_USAGE, "there is no option '%s'; see %.*s --help",
+				       argv[at], (int) strcspn(table->usage, "["), table->usage);
+		if (row->kind == OPTION_FLAG && value)
+			return err_set(err, ERR_USAGE, "option --%s takes no value", row->name);
+		if (!value && row->kind != OPTION_FLAG && row->kind != OPTION_FD) {
+			if (++at == argc)
+				return err_set(err, ERR_USAGE, "option --%s lacks its %s",
+					       row->name, row->argument);
+			value = argv[at];
+		}
+		if (read_value(row, value, object, err) < 0)
+			return -1;
+	}
+	*rest = at;
+	return 0;
+}
+
+void options_print_help(const struct option_table *table, FILE *out)
+{
+	fprintf(out, "usage: %s\n\n%s\n\n", table->usage, table->about);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct option_row *row = &table->rows[i];
+		char left[64];
+
+		snprintf(left, sizeof(left), "--%s%s%s", row->name,
+			 row->argument && row->argument[0] != '[' ? " " : "",
+			 row->argument ? row->argument : "");
+		fprintf(out, "  %-26s %s\n", left, row->help);
+	}
+	fprintf(out, "  %-26s %s\n", "--help", "print this and end");
+}

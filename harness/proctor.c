@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* proctor: the harness. A subcommand is a row here and a file in harness/cli. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/cli/cli.h"
+#include "sandbox/base/log.h"
+
+static int cli_version(const struct cli *cli, int argc, char **argv, struct err *err)
+{
+	(void) cli;
+	(void) argv;
+	if (argc > 1)
+		return err_set(err, ERR_USAGE, "proctor version takes no arguments");
+	puts("proctor " PROCTOR_VERSION);
+	return 0;
+}
+
+/* clang-format off */
+static const struct command {
+	const char *name;
+	int (*run)(const struct cli *cli, int argc, char **argv, struct err *err);
+	int failed; /* the exit code of an error of ours; 0: by the error's kind */
+	const char *help;
+} commands[] = {
+	{ "jail",    cli_jail,    125, "run one command in a jail" },
+	{ "version", cli_version, 0,   "print the version" },
+};
+/* clang-format on */
+
+static void print_help(FILE *out)
+{
+	fprintf(out, "usage: proctor COMMAND [OPTION]… [ARGUMENT]…\n\n");
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\nproctor COMMAND --help tells more.\n"
+		     "Exit codes: 0 done, 1 the run has failures, 2 usage, 3 input, 4 host, "
+		     "5 internal.\n");
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cli cli = {
+		.sudo_uid = getenv("SUDO_UID"),
+		.terminal = isatty(STDERR_FILENO),
+		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+	};
+	const struct command *command;
+	struct err err = ERR_INIT;
+	int code;
+
+	/* A reader that goes away is an error of a write like any other. */
+	signal(SIGPIPE, SIG_IGN);
+	log_open("proctor", LOG_NOTICE, -1);
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+		print_help(stdout);
+		return 0;
+	}
+	command = argc > 1 ? find(argv[1]) : NULL;
+	if (!command) {
+		if (argc > 1)
+			fprintf(stderr, "proctor: there is no command '%s'\n", argv[1]);
+		print_help(stderr);
+		return 2;
+	}
+	code = command->run(&cli, argc - 1, argv + 1, &err);
+	if (code >= 0)
+		return code;
+	log_say(LOG_ERROR, "proctor.failed", "%s", err.text);
+	return command->failed && err.kind != ERR_USAGE ? command->failed : err_exit_code(&err);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/account.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define SYSTEM_ACCOUNT "proctor"
+
+static int take_entry(const struct passwd *entry, struct account *out, struct err *err)
+{
+	if (entry->pw_uid == 0 || entry->pw_gid == 0)
+		return err_set(err, ERR_HOST, "the account '%s' is root's", entry->pw_name);
+	*out = (struct account){ .uid = entry->pw_uid, .gid = entry->pw_gid };
+	snprintf(out->name, sizeof(out->name), "%s", entry->pw_name);
+	return 0;
+}
+
+int account_find(const char *sudo_uid, struct account *out, struct err *err)
+{
+	const struct passwd *entry;
+	unsigned long uid = 0;
+	char *end = NULL;
+
+	if (sudo_uid) {
+		errno = 0;
+		uid = strtoul(sudo_uid, &end, 10);
+		if (errno != 0 || end == sudo_uid || *end != '\0' || uid >= UINT32_MAX)
+			return err_set(err, ERR_HOST, "SUDO_UID is '%s', which is no uid",
+				       sudo_uid);
+	}
+	if (uid != 0) {
+		entry = getpwuid((uid_t) uid);
+		if (!entry)
+			return err_set(err, ERR_HOST, "SUDO_UID is %lu, which has no account", uid);
+		return take_entry(entry, out, err);
+	}
+	entry = getpwnam(SYSTEM_ACCOUNT);
+	if (!entry)
+		return err_set(err, ERR_HOST,
+			       "there is no account '" SYSTEM_ACCOUNT "' to drop root for: make it "
+			       "with useradd --system --user-group --no-create-home "
+			       "--shell /usr/sbin/nologin " SYSTEM_ACCOUNT
+			       ", or call proctor through sudo");
+	return take_entry(entry, out, err);
+}
+
+int account_become(const struct account *account, struct err *err)
+{
+	if (initgroups(account->name, account->gid) < 0)
+		return err_sys(err, "take the groups of '%s'", account->name);
+	if (setresgid(account->gid, account->gid, account->gid) < 0 ||
+	    setresuid(account->uid, account->uid, account->uid) < 0)
+		return err_sys(err, "become '%s'", account->name);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_sys(err, "give up new privileges");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(err, "forbid core dumps and tracing");
+	if (setresuid((uid_t) -1, 0, (uid_t) -1) == 0)
+		return err_set(err, ERR_SYS, "root was dropped and came back");
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/launcher.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/wire.h"
+
+/* Jails are killed at once when their client goes; a stuck kernel should not hold us forever. */
+#define LEAVE_MS (30 * 1000)
+
+/* The folder of the running program, without a slash at the end. */
+static int own_folder(char *out, size_t room, struct err *err)
+{
+	ssize_t len = readlink("/proc/self/exe", out, room - 1);
+	char *slash;
+
+	if (len < 0)
+		return err_sys(err, "find the running program");
+	out[len] = '\0';
+	slash = strrchr(out, '/');
+	if (slash)
+		*slash = '\0';
+	return 0;
+}
+
+int launcher_open_program(const char *name, struct err *err)
+{
+	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX];
+	int fd;
+
+	if (own_folder(folder, sizeof(folder), err) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "%s/%s", PROCTOR_LIBEXECDIR, name);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return err_host(err, "open '%s', which is neither in '%s' nor in '%s'", name,
+				folder, PROCTOR_LIBEXECDIR);
+	return fd;
+}
+
+no_return static void execute(int program_fd, int socket_fd)
+{
+	static char *const no_environment[] = { NULL };
+	char name[] = "proctor-launcher", socket[32], prefix[] = "--prefix=" PROCTOR_LIBEXECDIR,
+	     data[] = "--prefix=" PROCTOR_DATADIR;
+	char *const argv[] = { name, socket, prefix, data, NULL };
+
+	snprintf(socket, sizeof(socket), "--socket=%d", socket_fd);
+	if (fcntl(socket_fd, F_SETFD, 0) == 0)
+		execveat(program_fd, "", argv, no_environment, AT_EMPTY_PATH);
+	_exit(127);
+}
+
+static int wait_until_ready(const struct launcher *launcher, struct err *err)
+{
+	struct event hello;
+
+	if (wire_next(launcher->socket_fd, &hello, NULL, err) < 0)
+		return -1;
+	if (hello.kind == EVENT_READY)
+		return 0;
+	*err = hello.err;
+	return err_wrap(err, "launcher");
+}
+
+int launcher_start(struct launcher *out, struct err *err)
+{
+	cleanup(launcher_done) struct launcher made = LAUNCHER_INIT;
+	auto_fd program = launcher_open_program("proctor-launcher", err);
+	auto_fd theirs = -1;
+	int pair[2], child;
+
+	if (program < 0 || message_pair(pair, err) < 0)
+		return -1;
+	made.socket_fd = pair[0];
+	theirs = pair[1];
+	child = process_fork(&made.process, err);
+	if (child == 0)
+		execute(program, theirs);
+	if (child < 0)
+		return -1;
+	fd_close(&theirs);
+	if (wait_until_ready(&made, err) < 0)
+		return -1;
+	*out = take(made, LAUNCHER_INIT);
+	return 0;
+}
+
+void launcher_done(struct launcher *launcher)
+{
+	struct err err = ERR_INIT;
+	int status;
+
+	fd_close(&launcher->socket_fd);
+	/*
+	 * We are not root any more and could not kill it; it ends by itself. If it does not, what
+	 * it left is reaped by the next one.
+	 */
+	if (launcher->process.pid_fd >= 0)
+		best_effort(
+			process_wait(&launcher->process, clock_after_ms(LEAVE_MS), &status, &err));
+	fd_close(&launcher->process.pid_fd);
+	*launcher = LAUNCHER_INIT;
+}

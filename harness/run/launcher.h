@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sandbox/base/err.h"
+#include "sandbox/base/process.h"
+
+/*
+ * The launcher as a private child of proctor, and proctor's own programs beside it.
+ */
+struct launcher {
+	struct process process;
+	int socket_fd; /* owned; requests go here */
+};
+
+#define LAUNCHER_INIT ((struct launcher){ .process = PROCESS_INIT, .socket_fd = -1 })
+
+/**
+ * launcher_open_program() - open one of proctor's own programs ("proctor-launcher")
+ *
+ * Looked for beside the running program (a build folder), then where meson installs it.
+ *
+ * Return: an O_PATH descriptor, owned by the caller, or -1 with ERR_HOST.
+ */
+int launcher_open_program(const char *name, struct err *err) must_check;
+
+/**
+ * launcher_start() - start the launcher while we are still root, and wait until it is ready
+ */
+int launcher_start(struct launcher *out, struct err *err) must_check;
+
+/**
+ * launcher_done() - close the socket and wait until launcher and monitors have taken everything
+ * down; nothing happens if there is none
+ */
+void launcher_done(struct launcher *launcher);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "sandbox/base/err.h"
+
+/*
+ * Messages with descriptors over SOCK_SEQPACKET sockets: what is sent in one piece arrives in
+ * one piece or not at all. Received descriptors are close-on-exec.
+ */
+#define MESSAGE_MAX_FDS 32
+
+struct message_fds {
+	size_t count;
+	int fd[MESSAGE_MAX_FDS]; /* owned by whoever holds a received set */
+};
+
+#define MESSAGE_FDS_INIT ((struct message_fds){ .count = 0 })
+
+/**
+ * message_fds_done() - close what is left in the set (-1 entries were taken)
+ */
+void message_fds_done(struct message_fds *fds);
+
+/**
+ * message_pair() - a connected pair of SOCK_SEQPACKET sockets, both close-on-exec
+ */
+int message_pair(int out[2], struct err *err) must_check;
+
+/**
+ * message_send() - send @len bytes and @fds (NULL: none) as one message
+ *
+ * Never raises SIGPIPE. A peer that has gone is an error with err->sys EPIPE.
+ */
+int message_send(int socket_fd, const void *bytes, size_t len, const struct message_fds *fds,
+		 struct err *err) must_check;
+
+/**
+ * message_receive() - receive one message of at most @room bytes
+ * @fds: receives the descriptors; NULL: a message that carries any is refused
+ *
+ * Waits for a message unless the socket is non-blocking.
+ *
+ * Return: the message's length, 0 if the peer has closed, -1 on error (err->sys is EAGAIN if
+ * nothing was there). A message that was longer than @room, or carried more descriptors than
+ * fit, is an error and its descriptors are closed.
+ */
+ssize_t message_receive(int socket_fd, void *bytes, size_t room, struct message_fds *fds,
+			struct err *err) must_check;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sandbox/base/err.h"
+#include "sandbox/base/message.h"
+
+/*
+ * What pid 1 of a jail tells the monitor, and how a process that can not become the payload says
+ * so. One message for each fact, over a SOCK_SEQPACKET pair; the socket's end means that the
+ * other side has gone.
+ */
+enum report_kind {
+	REPORT_STARTED,        /* the payload runs; brings its pidfd and a clone of each tmpfs */
+	REPORT_FAILED,         /* the jail could not be built; err says why */
+	REPORT_NOT_FOUND,      /* it was built, but there is no such program */
+	REPORT_NOT_EXECUTABLE, /* it was built, but the program can not be executed */
+	REPORT_ENDED,          /* the payload has ended; status as from waitpid(2) */
+};
+
+struct report {
+	uint32_t kind; /* enum report_kind */
+	int32_t status;
+	struct err err;
+};
+
+/**
+ * report_send() - send one report
+ * @fds: NULL for none
+ */
+int report_send(int socket_fd, const struct report *report, const struct message_fds *fds,
+		struct err *err) must_check;
+
+/**
+ * report_receive() - wait for one report
+ *
+ * Return: 1, 0 if the other side has gone, -1 on error. The text in it always ends.
+ */
+int report_receive(int socket_fd, struct report *out, struct message_fds *fds,
+		   struct err *err) must_check;
+
+/**
+ * handshake_fail() - in a child that can not go on: write @err to the close-on-exec pipe
+ *
+ * One atomic write. The caller exits afterwards.
+ */
+void handshake_fail(int pipe_fd, const struct err *err);
+
+/**
+ * handshake_wait() - in its parent: wait until the child has executed its program or failed
+ *
+ * Return: 0 if the pipe was closed by execve, -1 with the child's own error.
+ */
+int handshake_wait(int pipe_fd, struct err *err) must_check;

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * proctor-launcher: the only part of proctor that keeps root
+ *
+ *	proctor-launcher --socket=FD [--prefix=DIR]…
+ *
+ * A private child of proctor: requests come over the inherited socket, and when that closes the
+ * launcher waits for its monitors and ends. It parses no configuration and reads no byte that an
+ * agent wrote; it checks each request as a whole, forks a monitor for it and goes back to the
+ * socket. It prints nothing: errors go to the client as events.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/base/process.h"
+#include "sandbox/caps.h"
+#include "sandbox/monitor.h"
+#include "sandbox/seccomp.h"
+
+/* The program of pid 1, see init-image.S. */
+extern const unsigned char init_image[], init_image_end[];
+
+/* Built-in defaults, as if there were no site.conf. */
+#define STATE_FOLDER "/run/proctor"
+#define RANGE_BASE   UINT32_C(0x70000000)
+#define RANGE_COUNT  1024
+
+/* Not CAP_SYS_RESOURCE: containers and some virtual machines withhold it, and nothing needs it. */
+#define NEEDED                                                                      \
+	(CAPS_MASK(CAP_SYS_ADMIN) | CAPS_MASK(CAP_SETUID) | CAPS_MASK(CAP_SETGID) | \
+	 CAPS_MASK(CAP_SETPCAP) | CAPS_MASK(CAP_MKNOD) | CAPS_MASK(CAP_NET_ADMIN) | \
+	 CAPS_MASK(CAP_DAC_OVERRIDE) | CAPS_MASK(CAP_KILL) | CAPS_MASK(CAP_CHOWN))
+
+struct launcher {
+	int socket_fd;
+	struct cgroup_host cgroups;
+	struct seccomp_program filter;
+	struct device_slice devices;
+	struct landlock_slice landlock;
+	struct monitor_host host;
+};
+
+static int open_state(struct err *err)
+{
+	struct stat info;
+	auto_fd fd = -1;
+
+	if (mkdir(STATE_FOLDER, 0700) < 0 && errno != EEXIST) {
+		err_host(err, "create folder '%s'", STATE_FOLDER);
+		return -1;
+	}
+	fd = open(STATE_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info) < 0) {
+		err_host(err, "open folder '%s'", STATE_FOLDER);
+		return -1;
+	}
+	if (info.st_uid != 0 || (info.st_mode & 022) != 0) {
+		err_set(err, ERR_HOST, "'%s' is not root's alone: remove it", STATE_FOLDER);
+		return -1;
+	}
+	return fd_take(&fd);
+}
+
+/*
+ * A mount namespace of our own: what we attach is not seen on the host, while what the host
+ * unmounts later is let go here too.
+ */
+static int leave_mounts(struct err *err)
+{
+	if (unshare(CLONE_NEWNS) < 0)
+		return err_host(err, "make a mount namespace: proctor needs root");
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return err_sys(err, "detach from the host's mounts");
+	return 0;
+}
+
+/* The second wall behind the mounts: where a jail may write at all, and ioctl at all. */
+static int make_landlock(struct landlock_slice *slice, struct err *err)
+{
+	static const struct {
+		const char *path;
+		enum landlock_access access;
+	} rules[] = {
+		{ "/", LANDLOCK_READ_EXEC },    { "/work", LANDLOCK_WRITE },
+		{ "/tmp", LANDLOCK_WRITE },     { "/dev/shm", LANDLOCK_WRITE },
+		{ "/proc", LANDLOCK_OWN_PROC }, { "/dev", LANDLOCK_DEVICE },
+	};
+
+	*slice = (struct landlock_slice){ .count = 0 };
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+		if (landlock_add(slice, rules[i].path, rules[i].access, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int prepare(struct launcher *launcher, struct err *err)
+{
+	struct monitor_host *host = &launcher->host;
+
+	if (geteuid() != 0)
+		return err_set(err, ERR_HOST, "proctor's launcher needs root: use sudo");
+	if (caps_require(NEEDED, err) < 0)
+		return -1;
+	host->state_fd = open_state(err);
+	if (host->state_fd < 0)
+		return -1;
+	if (leave_mounts(err) < 0 || cgroup_host_open(&launcher->cgroups, err) < 0 ||
+	    seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0)
+		return -1;
+	devices_base(&launcher->devices);
+	host->devices_fd = devices_load(&launcher->devices, err);
+	if (host->devices_fd < 0)
+		return -1;
+	if (make_landlock(&launcher->landlock, err) < 0)
+		return -1;
+	host->image_fd =
+		io_memfd("proctor-init", init_image, (size_t) (init_image_end - init_image), err);
+	if (host->image_fd < 0)
+		return -1;
+	host->cgroups = &launcher->cgroups;
+	host->filter = &launcher->filter;
+	host->devices = &launcher->devices;
+	host->landlock = &launcher->landlock;
+	host->range_base = RANGE_BASE;
+	host->range_count = RANGE_COUNT;
+	return 0;
+}
+
+/* One request: a monitor takes it over. What was wrong with it goes to the client. */
+static int serve_one(struct launcher *launcher, struct jail_spec *spec, struct err *err)
+{
+	cleanup(spec_fds_done) struct spec_fds fds;
+	struct event refusal = { .kind = EVENT_FAILED };
+	struct process monitor = PROCESS_INIT;
+	struct err ignored = ERR_INIT;
+	int got = wire_receive(launcher->socket_fd, spec, &fds, &refusal.err);
+
+	if (got == 0)
+		return 0;
+	if (got > 0) {
+		int child = process_fork(&monitor, &refusal.err);
+
+		if (child == 0) {
+			close(launcher->socket_fd);
+			monitor_run(&launcher->host, spec, &fds);
+			_exit(0);
+		}
+		fd_close(&monitor.pid_fd);
+		if (child > 0)
+			return 1;
+	}
+	if (fds.fd[SPEC_FD_CONTROL] < 0) {
+		*err = refusal.err;
+		return -1;
+	}
+	/* If the client has gone meanwhile, the next receive sees it. */
+	best_effort(wire_tell(fds.fd[SPEC_FD_CONTROL], &refusal, NULL, &ignored));
+	return 1;
+}
+
+static int serve(struct launcher *launcher, struct err *err)
+{
+	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
+	int more;
+
+	do {
+		more = serve_one(launcher, spec, err);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+	} while (more > 0);
+	/* Each monitor ends by itself: its client has gone. */
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	cgroup_host_done(&launcher->cgroups);
+	return more;
+}
+
+/* Nothing of the terminal or the client's files is left to a launcher or its children. */
+static int detach(struct err *err)
+{
+	auto_fd null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return err_sys(err, "open '/dev/null'");
+	for (int fd = 0; fd <= 2; fd++)
+		if (dup2(null, fd) < 0)
+			return err_sys(err, "redirect descriptor %d", fd);
+	/* A leader of its own group already has what setsid() would give. */
+	setsid();
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_sys(err, "forbid core dumps and tracing");
+	return 0;
+}
+
+static int parse(struct launcher *launcher, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "socket", required_argument, NULL, 's' },
+		{ "prefix", required_argument, NULL, 'p' },
+		{ NULL, 0, NULL, 0 },
+	};
+	size_t masks = 0;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		char *end;
+
+		switch (option) {
+		case 's':
+			launcher->socket_fd = (int) strtol(optarg, &end, 10);
+			break;
+		case 'p':
+			if (masks == PLAN_MASKS_MAX)
+				return -1;
+			snprintf(launcher->host.masks[masks], sizeof(launcher->host.masks[masks]),
+				 "%s", optarg);
+			masks++;
+			break;
+		default:
+			return -1;
+		}
+	}
+	return launcher->socket_fd >= 3 && optind == argc ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct launcher launcher = { .socket_fd = -1 };
+	struct event hello = { .kind = EVENT_READY };
+	struct err err = ERR_INIT;
+
+	if (parse(&launcher, argc, argv) < 0) {
+		fprintf(stderr, "proctor-launcher is started by proctor, see proctor(1)\n");
+		return 2;
+	}
+	if (fcntl(launcher.socket_fd, F_SETFD, FD_CLOEXEC) < 0)
+		return 2;
+	if (detach(&err) < 0 || prepare(&launcher, &err) < 0) {
+		hello.kind = EVENT_FAILED;
+		hello.err = err;
+	}
+	if (wire_tell(launcher.socket_fd, &hello, NULL, &err) < 0 || hello.kind != EVENT_READY)
+		return err_exit_code(&err);
+	return serve(&launcher, &err) < 0 ? err_exit_code(&err) : 0;
+}

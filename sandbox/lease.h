@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "sandbox/base/err.h"
+
+/*
+ * Leases: what only one jail of the host may use at a time
+ *
+ * A lease is an exclusive flock on a file below the launcher's state folder, held by an open
+ * descriptor: it ends with its holder, however the holder ends. What a dead holder left under the
+ * lease's name (a cgroup with processes in it) is cleared by the next taker before use.
+ */
+struct lease {
+	int lock_fd; /* owned; -1: none */
+	uint32_t number;
+};
+
+#define LEASE_INIT ((struct lease){ .lock_fd = -1 })
+
+/**
+ * lease_take() - take the first free one of @count leases
+ * @folder_fd: the folder of their files, root's alone
+ * @kind:      what is leased, for the file's name and for messages: "uids"
+ *
+ * Never waits. Return: 0, or -1 with ERR_HOST if all are taken.
+ */
+int lease_take(int folder_fd, const char *kind, uint32_t count, struct lease *out,
+	       struct err *err) must_check;
+
+/**
+ * lease_done() - give the lease back; nothing happens if there is none
+ */
+void lease_done(struct lease *lease);

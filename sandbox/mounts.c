@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/path.h"
+#include "sandbox/base/syscalls.h"
+
+/* Where the new root is attached while it is built: a folder that every system has. */
+#define BUILD_AT "/tmp"
+
+/* The source of masks inside the new root, gone before the payload starts. */
+#define MASKS_AT "mnt"
+
+#define COVERED (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+struct option {
+	const char *key, *value;
+};
+
+/* A new, detached mount of file system @type; -1 on error. The kernel's own words are kept. */
+static int new_mount(const char *type, const struct option *options, uint64_t attributes,
+		     struct err *err)
+{
+	auto_fd context = fsopen(type, FSOPEN_CLOEXEC);
+	int made;
+
+	if (context < 0)
+		return err_host(err, "open file system type '%s'", type);
+	for (; options && options->key; options++)
+		if (fsconfig(context, FSCONFIG_SET_STRING, options->key, options->value, 0) < 0)
+			return err_sys(err, "%s: option %s=%s", type, options->key, options->value);
+	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return err_sys(err, "create a %s", type);
+	made = fsmount(context, FSMOUNT_CLOEXEC, (unsigned int) attributes);
+	if (made < 0)
+		return err_sys(err, "mount a %s", type);
+	return made;
+}
+
+static int set_attributes(int mount_fd, uint64_t attributes, struct err *err)
+{
+	struct mount_attr change = { .attr_set = attributes };
+
+	if (mount_setattr(mount_fd, "", AT_EMPTY_PATH, &change, sizeof(change)) < 0)
+		return err_sys(err, "set the attributes of a mount");
+	return 0;
+}
+
+/* A detached copy of the mount at @path, with @attributes added. */
+static int clone_mount(int dir_fd, const char *path, uint64_t attributes, struct err *err)
+{
+	auto_fd tree = open_tree(dir_fd, path,
+				 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH |
+					 AT_SYMLINK_NOFOLLOW);
+
+	if (tree < 0)
+		return err_sys(err, "open the tree at '%s'", path);
+	if (set_attributes(tree, attributes, err) < 0)
+		return -1;
+	return fd_take(&tree);
+}
+
+static int attach(int mount_fd, int target_fd, struct err *err)
+{
+	if (move_mount(mount_fd, "", target_fd, "",
+		       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return err_sys(err, "attach a mount");
+	return 0;
+}
+
+/* Makes the folders above @path in the new root; those that are there may stay. */
+static int make_parents(int root_fd, const char *path, struct err *err)
+{
+	char part[PATH_MAX];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", (int) (slash - path), path);
+		if (mkdirat(root_fd, part, 0755) < 0 && errno != EEXIST && errno != EROFS)
+			return err_sys(err, "create folder '/%s'", part);
+	}
+	return 0;
+}
+
+/* A folder of the new root to put something on: made if it is not there. Return: an O_PATH fd. */
+static int target_folder(int root_fd, const char *path, struct err *err)
+{
+	if (make_parents(root_fd, path, err) < 0)
+		return -1;
+	if (mkdirat(root_fd, path, 0755) < 0 && errno != EEXIST && errno != EROFS)
+		return err_sys(err, "create folder '/%s'", path);
+	return path_open(root_fd, path, O_PATH | O_DIRECTORY, 0, err);
+}
+
+static int target_file(int root_fd, const char *path, struct err *err)
+{
+	if (make_parents(root_fd, path, err) < 0)
+		return -1;
+	if (mknodat(root_fd, path, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
+		return err_sys(err, "create file '/%s'", path);
+	return path_open(root_fd, path, O_PATH, 0, err);
+}
+
+static int put_folder(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd folder = target_folder(mounts->root_fd, row->target, err);
+
+	return folder < 0 ? -1 : 0;
+}
+
+static int put_link(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	if (make_parents(mounts->root_fd, row->target, err) < 0)
+		return -1;
+	if (symlinkat(row->source, mounts->root_fd, row->target) < 0)
+		return err_sys(err, "link '/%s' to '%s'", row->target, row->source);
+	return 0;
+}
+
+static int put_text(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd fd = -1;
+
+	if (make_parents(mounts->root_fd, row->target, err) < 0)
+		return -1;
+	fd = openat(mounts->root_fd, row->target,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return err_sys(err, "create file '/%s'", row->target);
+	return io_write_all(fd, row->source, strlen(row->source), row->target, err);
+}
+
+static int put_bind(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd target = -1, tree = -1;
+	struct stat info;
+
+	/* A bind of a link binds what it leads to: these are the host's own paths. */
+	if (stat(row->source, &info) < 0) {
+		if (errno == ENOENT && row->optional)
+			return 0;
+		return err_host(err, "look at the host's '%s'", row->source);
+	}
+	tree = open_tree(AT_FDCWD, row->source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (tree < 0)
+		return err_sys(err, "open the host's '%s'", row->source);
+	if (set_attributes(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err) < 0)
+		return -1;
+	target = S_ISDIR(info.st_mode) ? target_folder(mounts->root_fd, row->target, err)
+				       : target_file(mounts->root_fd, row->target, err);
+	if (target < 0)
+		return -1;
+	return attach(tree, target, err);
+}
+
+static int put_as_host(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	char link[PATH_MAX];
+	ssize_t len = readlink(row->source, link, sizeof(link) - 1);
+
+	if (len < 0)
+		return put_bind(mounts, row, err); /* no link: the folder itself, or nothing */
+	link[len] = '\0';
+	return put_link(mounts, &(struct plan_row){ .target = row->target, .source = link }, err);
+}
+
+static int put_new(struct mounts *mounts, const char *target, const char *type,
+		   const struct option *options, uint64_t attributes, struct err *err)
+{
+	auto_fd folder = target_folder(mounts->root_fd, target, err);
+	auto_fd mount_fd = -1;
+
+	if (folder < 0)
+		return -1;
+	mount_fd = new_mount(type, options, attributes, err);
+	if (mount_fd < 0 || attach(mount_fd, folder, err) < 0)
+		return -1;
+	return fd_take(&mount_fd);
+}
+
+static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	char size[32], inodes[32], owner[16];
+	const struct option options[] = {
+		{ "size", size },
+		{ "nr_inodes", inodes },
+		{ "uid", owner },
+		{ "gid", owner },
+		{ "mode", row->tmpfs->shared ? "1777" : "0700" },
+		{ NULL, NULL },
+	};
+	auto_fd made = -1;
+	int clone;
+
+	snprintf(size, sizeof(size), "%llu", (unsigned long long) row->tmpfs->bytes);
+	snprintf(inodes, sizeof(inodes), "%llu", (unsigned long long) row->tmpfs->inodes);
+	snprintf(owner, sizeof(owner), "%u", mounts->owner);
+	made = put_new(mounts, row->target, "tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+		       err);
+	if (made < 0)
+		return -1;
+	/*
+	 * The monitor reads the finished workspace through a clone of its own: a descriptor that
+	 * the payload has parked somewhere may keep the mount itself busy, but not the clone.
+	 */
+	clone = clone_mount(made, "", MOUNT_ATTR_RDONLY, err);
+	if (clone < 0)
+		return -1;
+	mounts->clone_fd[mounts->clone_count++] = clone;
+	return 0;
+}
+
+static int put_proc(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd made = put_new(mounts, row->target, "proc", NULL,
+			       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
+
+	return made < 0 ? -1 : 0;
+}
+
+/* Attaches a mount that somebody else has made. */
+static int put_made(struct mounts *mounts, const struct plan_row *row, int mount_fd,
+		    struct err *err)
+{
+	auto_fd folder = target_folder(mounts->root_fd, row->target, err);
+
+	if (folder < 0)
+		return -1;
+	if (mount_fd < 0)
+		return err_set(err, ERR_SYS, "no mount was given for '/%s'", row->target);
+	return attach(mount_fd, folder, err);
+}
+
+static int put_devices(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	return put_made(mounts, row, mounts->devices_fd, err);
+}
+
+static int put_terminals(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	static const struct option options[] = {
+		{ "ptmxmode", "0666" },
+		{ "mode", "0620" },
+		{ "max", "64" },
+		{ NULL, NULL },
+	};
+	auto_fd made = put_new(mounts, row->target, "devpts", options,
+			       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+
+	return made < 0 ? -1 : 0;
+}
+
+static int put_given(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	return put_made(mounts, row, mounts->given_fd, err);
+}
+
+/* Attaches the tmpfs that masks are clones of: an empty folder and an empty file, mode 0. */
+static int make_mask_source(struct mounts *mounts, struct err *err)
+{
+	static const struct option options[] = {
+		{ "size", "4k" },
+		{ "nr_inodes", "4" },
+		{ "mode", "755" },
+		{ NULL, NULL },
+	};
+	auto_fd made = put_new(mounts, MASKS_AT, "tmpfs", options, MOUNT_ATTR_NOSUID, err);
+
+	if (made < 0)
+		return -1;
+	if (mkdirat(made, "folder", 0) < 0 || mknodat(made, "file", S_IFREG, 0) < 0)
+		return err_sys(err, "create the masks");
+	mounts->masked = true;
+	return 0;
+}
+
+static int put_mask(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd target = path_open(mounts->root_fd, row->target, O_PATH, 0, err);
+	auto_fd mask = -1;
+	struct stat info;
+
+	if (target < 0)
+		return row->optional && (err->sys == ENOENT || err->sys == ENOTDIR) ? 0 : -1;
+	if (fstat(target, &info) < 0)
+		return err_sys(err, "look at '/%s'", row->target);
+	if (!mounts->masked && make_mask_source(mounts, err) < 0)
+		return -1;
+	mask = clone_mount(mounts->root_fd,
+			   S_ISDIR(info.st_mode) ? MASKS_AT "/folder" : MASKS_AT "/file", COVERED,
+			   err);
+	if (mask < 0)
+		return -1;
+	return attach(mask, target, err);
+}
+
+static int put_read_only(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd target = path_open(mounts->root_fd, row->target, O_PATH, 0, err);
+	auto_fd tree = -1;
+
+	if (target < 0)
+		return row->optional && (err->sys == ENOENT || err->sys == ENOTDIR) ? 0 : -1;
+	tree = clone_mount(target, "", COVERED, err);
+	if (tree < 0)
+		return -1;
+	return attach(tree, target, err);
+}
+
+static int put(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	static int (*const puts[])(struct mounts *, const struct plan_row *, struct err *) = {
+		[PLAN_FOLDER] = put_folder,       [PLAN_LINK] = put_link,
+		[PLAN_TEXT] = put_text,           [PLAN_AS_HOST] = put_as_host,
+		[PLAN_BIND] = put_bind,           [PLAN_TMPFS] = put_tmpfs,
+		[PLAN_PROC] = put_proc,           [PLAN_DEVICES] = put_devices,
+		[PLAN_TERMINALS] = put_terminals, [PLAN_GIVEN] = put_given,
+		[PLAN_MASK] = put_mask,           [PLAN_READ_ONLY] = put_read_only,
+	};
+
+	if (puts[row->kind](mounts, row, err) < 0)
+		return err_wrap(err, "%s '/%s'", plan_kind_text(row->kind), row->target);
+	return 0;
+}
+
+static int begin(struct mounts *mounts, struct err *err)
+{
+	static const struct option options[] = {
+		{ "size", "1m" },
+		{ "nr_inodes", "1k" },
+		{ "mode", "755" },
+		{ NULL, NULL },
+	};
+	auto_fd target = -1;
+
+	/* What the host mounts later must not appear in the jail, nor the reverse. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_sys(err, "make the mounts private");
+	target = open(BUILD_AT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (target < 0)
+		return err_host(err, "open '%s'", BUILD_AT);
+	mounts->root_fd = new_mount("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	if (mounts->root_fd < 0)
+		return -1;
+	return attach(mounts->root_fd, target, err);
+}
+
+static int finish(struct mounts *mounts, struct err *err)
+{
+	if (fchdir(mounts->root_fd) < 0)
+		return err_sys(err, "enter the new root");
+	if (mounts->masked && umount2(MASKS_AT, MNT_DETACH) < 0)
+		return err_sys(err, "detach the source of the masks");
+	if (mounts->masked && rmdir(MASKS_AT) < 0)
+		return err_sys(err, "remove '/" MASKS_AT "'");
+	if (set_attributes(mounts->root_fd, MOUNT_ATTR_RDONLY, err) < 0)
+		return err_wrap(err, "make the root read-only");
+	/* pivot_root(2), NOTES: with both at ".", the old root lies over the new and is detached.
+	 */
+	if (sys_pivot_root(".", ".") < 0)
+		return err_sys(err, "make the new tree the root");
+	if (umount2(".", MNT_DETACH) < 0)
+		return err_sys(err, "detach the host's root");
+	if (chdir("/") < 0)
+		return err_sys(err, "enter the new root");
+	return 0;
+}
+
+int mounts_perform(struct mounts *mounts, const struct plan *plan, struct err *err)
+{
+	if (begin(mounts, err) < 0)
+		return err_wrap(err, "begin a new root");
+	for (size_t i = 0; i < plan->count; i++)
+		if (put(mounts, &plan->rows[i], err) < 0)
+			return -1;
+	return finish(mounts, err);
+}
+
+int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct err *err),
+		       const void *devices, struct err *err)
+{
+	static const struct option options[] = {
+		{ "size", "64k" },
+		{ "nr_inodes", "96" },
+		{ "mode", "755" },
+		{ NULL, NULL },
+	};
+	static const char *const links[][2] = {
+		{ "fd", "/proc/self/fd" },       { "stdin", "/proc/self/fd/0" },
+		{ "stdout", "/proc/self/fd/1" }, { "stderr", "/proc/self/fd/2" },
+		{ "ptmx", "pts/ptmx" },
+	};
+	/* No nodev, of course, and no noexec: GPU runtimes map device memory executable. */
+	auto_fd made = new_mount("tmpfs", options, MOUNT_ATTR_NOSUID, err);
+
+	if (made < 0 || make_nodes(made, devices, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		if (symlinkat(links[i][1], made, links[i][0]) < 0)
+			return err_sys(err, "link '/dev/%s'", links[i][0]);
+	if (mkdirat(made, "pts", 0755) < 0 || mkdirat(made, "shm", 0755) < 0)
+		return err_sys(err, "create the folders of /dev");
+	/* Read-only takes the folder's entries away, not writing to what the nodes lead to. */
+	if (set_attributes(made, MOUNT_ATTR_RDONLY, err) < 0)
+		return -1;
+	return fd_take(&made);
+}
+
+void mounts_done(struct mounts *mounts)
+{
+	for (size_t i = 0; i < mounts->clone_count; i++)
+		fd_close(&mounts->clone_fd[i]);
+	mounts->clone_count = 0;
+	fd_close(&mounts->root_fd);
+}

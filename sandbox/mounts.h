@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sandbox/base/err.h"
+#include "sandbox/plan.h"
+
+/*
+ * Mounts: performs a plan
+ *
+ * Runs as real root in a mount namespace of its own, before the jail's user namespace exists:
+ * every mount then belongs to the host's user namespace, and no capability that a process of the
+ * jail could ever hold lets it unmount, remount or move one. Nothing newer than Linux 6.1 is
+ * needed: trees are attached first and filled afterwards.
+ */
+struct mounts {
+	uint32_t owner; /* host uid and gid of the payload */
+	int given_fd;   /* for PLAN_GIVEN: a detached mount; borrowed, -1 for none */
+	int devices_fd; /* for PLAN_DEVICES, from mounts_new_devices(); borrowed */
+
+	/* Owned: a read-only clone of each tmpfs of the plan, in its order. */
+	size_t clone_count;
+	int clone_fd[PLAN_TMPFS_MAX];
+
+	int root_fd; /* owned: the new root while it is built */
+	bool masked; /* the source of masks is attached at /mnt of the new root */
+};
+
+#define MOUNTS_INIT ((struct mounts){ .given_fd = -1, .devices_fd = -1, .root_fd = -1 })
+
+/**
+ * mounts_perform() - build the tree of @plan and make it the root of this namespace
+ *
+ * Afterwards nothing of the host's tree is reachable but what the plan names, the root is
+ * read-only and the working folder is "/". After a failure the namespace is half built: the
+ * caller must exit.
+ */
+int mounts_perform(struct mounts *mounts, const struct plan *plan, struct err *err) must_check;
+
+/**
+ * mounts_new_devices() - a detached, read-only tmpfs to become a jail's /dev
+ * @make_nodes: makes the device nodes in it; mounts know nothing of devices
+ *
+ * Made from outside: the jail's own control group allows no mknod to anybody.
+ *
+ * Return: the mount's descriptor, owned by the caller, or -1.
+ */
+int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct err *err),
+		       const void *devices, struct err *err) must_check;
+
+/**
+ * mounts_done() - close the descriptors; what is mounted stays
+ */
+void mounts_done(struct mounts *mounts);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sandbox/base/err.h"
+
+/*
+ * The plan of a jail's file tree
+ *
+ * An ordered list of what is put where; plan_make() computes it from the slice below and does
+ * nothing, so that a plan can be tested and printed without privilege. mounts.c performs it.
+ * Every row's parent folder is made by an earlier row or by the row itself.
+ */
+
+/* One tmpfs that the payload can write to, capped in bytes and inodes. */
+struct tmpfs_slice {
+	char path[64];  /* in the jail, absolute: "/work" */
+	uint64_t bytes; /* a multiple of the page size */
+	uint64_t inodes;
+	uint32_t shared;   /* 1: mode 1777 as /tmp; 0: mode 0700, the payload's own */
+	uint32_t reserved; /* 0 */
+};
+
+enum { PLAN_TMPFS_MAX = 6, PLAN_MASKS_MAX = 4 };
+
+enum plan_root {
+	PLAN_ROOT_HOST,  /* the listed set of the host's paths, read-only */
+	PLAN_ROOT_EMPTY, /* nothing: the payload is our own code (collect) */
+};
+
+/* What a jail_spec says about the tree. */
+struct plan_slice {
+	uint32_t root; /* enum plan_root */
+	uint32_t tmpfs_count;
+	struct tmpfs_slice tmpfs[PLAN_TMPFS_MAX];
+	char masks[PLAN_MASKS_MAX][256]; /* host folders that stay empty inside; "" for none */
+};
+
+enum plan_kind {
+	PLAN_FOLDER,    /* an empty folder of the root */
+	PLAN_LINK,      /* a symbolic link to `source` */
+	PLAN_TEXT,      /* a file that holds `source` */
+	PLAN_AS_HOST,   /* what the host has at `source`: the same link, or a bind of the folder */
+	PLAN_BIND,      /* the host's `source`, read-only */
+	PLAN_TMPFS,     /* a tmpfs for the payload, see `tmpfs` */
+	PLAN_PROC,      /* procfs of the jail's pid namespace */
+	PLAN_DEVICES,   /* a small tmpfs with the device nodes */
+	PLAN_TERMINALS, /* a devpts instance of its own */
+	PLAN_GIVEN,     /* a mount that the monitor holds (a frozen workspace) */
+	PLAN_MASK,      /* covered: an empty read-only folder, or an empty file */
+	PLAN_READ_ONLY, /* what is there, made read-only */
+};
+
+struct plan_row {
+	enum plan_kind kind;
+	const char *target; /* in the jail, without the leading slash */
+	const char *source;
+	bool optional; /* skipped where the host (or procfs) has no such thing */
+	const struct tmpfs_slice *tmpfs;
+};
+
+enum { PLAN_ROWS_MAX = 96 };
+
+struct plan {
+	size_t count;
+	struct plan_row rows[PLAN_ROWS_MAX];
+};
+
+/**
+ * plan_check() - refuse a slice that makes no sense or would open a wall
+ *
+ * Return: 0, or -1 with an ERR_INPUT error that names the value.
+ */
+int plan_check(const struct plan_slice *slice, struct err *err) must_check;
+
+/**
+ * plan_make() - the ordered list for a slice that plan_check() has passed
+ * @out: its rows borrow from @slice
+ */
+void plan_make(const struct plan_slice *slice, struct plan *out);
+
+/**
+ * plan_kind_text() - the name of a kind, for printing
+ */
+const char *plan_kind_text(enum plan_kind kind);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "sandbox/base/err.h"
+#include "sandbox/base/message.h"
+#include "sandbox/base/names.h"
+#include "sandbox/spec.h"
+
+/*
+ * What proctor and its launcher say to each other
+ *
+ * Requests go over one SOCK_SEQPACKET socket, each a whole spec with its descriptors. Among these
+ * is the jail's own socket: from then on the jail's monitor speaks there, and closing it ends the
+ * jail. Both ends come from one build: a request of another size or version is refused.
+ */
+
+/* How a jail ended. A timeout or a memory kill is an outcome, not an error. */
+enum ending {
+	ENDING_EXITED,        /* code: the payload's exit code */
+	ENDING_SIGNALED,      /* code: the signal */
+	ENDING_TIMEOUT,       /* the wall limit */
+	ENDING_CPU,           /* the CPU limit */
+	ENDING_OOM,           /* the memory limit */
+	ENDING_OUTPUT,        /* the client saw too much output and said so */
+	ENDING_STOPPED,       /* the client asked for the end */
+	ENDING_LAUNCHER_LOST, /* the monitor is gone without a word; set by the client's side */
+};
+
+extern const struct name ending_names[];
+
+/* Limits that were met but end nothing. */
+enum {
+	JAIL_PIDS_HIT = 1 << 0,
+	JAIL_DISK_FULL = 1 << 1,
+	JAIL_INODES_FULL = 1 << 2,
+};
+
+extern const struct name jail_flag_names[];
+
+struct jail_result {
+	uint32_t ending; /* enum ending */
+	int32_t code;
+	uint32_t flags;
+	uint32_t collected; /* 1: the archive is complete */
+	int64_t wall_ns;    /* from the payload's start to its end */
+	uint64_t cpu_us;    /* of all processes of the jail */
+	uint64_t memory_peak;
+	uint64_t pids_peak;
+};
+
+enum event_kind {
+	EVENT_READY,          /* launcher: requests are welcome */
+	EVENT_STARTED,        /* the payload runs; brings struct started_fds */
+	EVENT_FAILED,         /* there is no jail, err says why; nothing follows */
+	EVENT_NOT_FOUND,      /* as FAILED: there is no such program in the jail */
+	EVENT_NOT_EXECUTABLE, /* as FAILED: the program can not be executed */
+	EVENT_ENDED,          /* result; nothing of the jail is left; nothing follows */
+	EVENT_LOST,           /* client's side only: the socket closed without a last word */
+};
+
+struct event {
+	uint32_t kind; /* enum event_kind */
+	struct jail_result result;
+	struct err err;
+};
+
+/*
+ * What the client gets when the payload has started. With a freezable jail it can stop every
+ * process of it between two instructions and let them go on, without asking anybody: the judge
+ * does so around each call. Both files are those of the jail's own cgroup v2 leaf.
+ */
+struct started_fds {
+	int pid_fd;    /* the payload: readable once it has ended */
+	int freeze_fd; /* cgroup.freeze, to write "1" or "0" to; -1 unless the spec is freezable */
+	int events_fd; /* cgroup.events, POLLPRI when "frozen" changes; the same */
+};
+
+#define STARTED_FDS_INIT ((struct started_fds){ -1, -1, -1 })
+
+/**
+ * started_fds_done() - close what is there
+ */
+void started_fds_done(struct started_fds *fds);
+
+/* --- the client's side --- */
+
+/* The descriptors of a request by role, borrowed; -1 for those that the spec does not want. */
+struct spec_fds {
+	int fd[SPEC_FD_COUNT];
+};
+
+/**
+ * spec_fds_init() - all -1
+ */
+void spec_fds_init(struct spec_fds *fds);
+
+/**
+ * wire_request() - ask the launcher for a jail
+ * @fds: what the spec wants but SPEC_FD_CONTROL, which is made here
+ *
+ * Return: the jail's socket, owned by the caller; closing it ends the jail. -1 on error.
+ */
+int wire_request(int launcher_fd, const struct jail_spec *spec, const struct spec_fds *fds,
+		 struct err *err) must_check;
+
+/**
+ * wire_next() - wait for the next event on a jail's or the launcher's socket
+ * @started: receives the descriptors of EVENT_STARTED, owned by the caller, STARTED_FDS_INIT with
+ *           any other event; NULL: they are closed
+ *
+ * A socket that closed gives EVENT_LOST with result.ending ENDING_LAUNCHER_LOST.
+ */
+int wire_next(int socket_fd, struct event *out, struct started_fds *started,
+	      struct err *err) must_check;
+
+/**
+ * wire_end() - ask the monitor to end its jail, with this ending
+ */
+int wire_end(int jail_fd, enum ending ending, struct err *err) must_check;
+
+/* --- the launcher's side --- */
+
+/**
+ * wire_receive() - receive one request, its spec checked
+ * @fds: receives the descriptors by role, owned by the caller
+ *
+ * Return: 1; 0 if the client has gone; -1 on a request that makes no sense, with the control
+ * socket in fds (if there was one) so that the client can be told.
+ */
+int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds,
+		 struct err *err) must_check;
+
+/**
+ * wire_tell() - send an event
+ * @started: sent along with EVENT_STARTED, borrowed; NULL with any other
+ */
+int wire_tell(int socket_fd, const struct event *event, const struct started_fds *started,
+	      struct err *err) must_check;
+
+/**
+ * wire_ending_asked() - after the jail's socket became readable: what the client wants
+ *
+ * Return: 1 with *out, 0 if the client has gone, -1 on nonsense.
+ */
+int wire_ending_asked(int jail_fd, enum ending *out, struct err *err) must_check;
+
+/**
+ * spec_fds_done() - close what is there
+ */
+void spec_fds_done(struct spec_fds *fds);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/handshake.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+
+static struct err err;
+
+TEST(a_pipe_that_ends_without_a_word_means_success)
+{
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	close(ends[1]);
+	CHECK_OK(handshake_wait(ends[0], &err));
+}
+
+TEST(a_childs_failure_arrives_in_its_own_words)
+{
+	struct err theirs = ERR_INIT;
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	err_set(&theirs, ERR_HOST, "mounts: bind '/usr'");
+	handshake_fail(ends[1], &theirs);
+	CHECK_INT(handshake_wait(ends[0], &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	CHECK_STR(err.text, "mounts: bind '/usr'");
+}
+
+TEST(a_malformed_failure_is_one_of_ours)
+{
+	struct err theirs = { .kind = (enum err_kind) 99 };
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	handshake_fail(ends[1], &theirs);
+	CHECK_INT(handshake_wait(ends[0], &err), -1);
+	CHECK_STR(err.text, "the child's report is malformed");
+	CHECK_INT(write(ends[1], "x", 1), 1);
+	CHECK_INT(handshake_wait(ends[0], &err), -1);
+	CHECK_STR(err.text, "the child's report is malformed");
+}
+
+TEST(reports_cross_with_their_descriptors)
+{
+	struct report report = { .kind = REPORT_STARTED }, got;
+	struct message_fds fds = { .count = 1 }, received = MESSAGE_FDS_INIT;
+	int ends[2];
+
+	CHECK_OK(message_pair(ends, &err));
+	fds.fd[0] = open("/dev/null", O_RDONLY);
+	CHECK_OK(report_send(ends[0], &report, &fds, &err));
+	CHECK_INT(report_receive(ends[1], &got, &received, &err), 1);
+	CHECK_INT(received.count, 1);
+	close(ends[0]);
+	CHECK_INT(report_receive(ends[1], &got, &received, &err), 0);
+}
+
+TEST(a_report_of_an_unknown_kind_is_refused_and_texts_always_end)
+{
+	struct report report = { .kind = REPORT_ENDED + 1 }, got;
+	int ends[2];
+
+	CHECK_OK(message_pair(ends, &err));
+	CHECK_OK(report_send(ends[0], &report, NULL, &err));
+	CHECK_INT(report_receive(ends[1], &got, NULL, &err), -1);
+	report.kind = REPORT_FAILED;
+	memset(report.err.text, 'a', sizeof(report.err.text));
+	CHECK_OK(report_send(ends[0], &report, NULL, &err));
+	CHECK_INT(report_receive(ends[1], &got, NULL, &err), 1);
+	CHECK_INT(strlen(got.err.text), sizeof(got.err.text) - 1);
+}

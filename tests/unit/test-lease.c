@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/lease.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/lib/check.h"
+
+TEST(every_holder_has_a_lease_of_its_own_until_all_are_taken)
+{
+	struct lease one = LEASE_INIT, two = LEASE_INIT, three = LEASE_INIT;
+	struct err err = ERR_INIT;
+
+	CHECK_OK(lease_take(check_folder(), "uids", 2, &one, &err));
+	CHECK_OK(lease_take(check_folder(), "uids", 2, &two, &err));
+	CHECK(one.number != two.number);
+	CHECK_INT(lease_take(check_folder(), "uids", 2, &three, &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	CHECK_INT(three.lock_fd, -1);
+	lease_done(&one);
+	CHECK_OK(lease_take(check_folder(), "uids", 2, &three, &err));
+}
+
+TEST(a_lease_ends_with_its_holder_however_that_ends)
+{
+	struct lease lease = LEASE_INIT;
+	struct err err = ERR_INIT;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	check_folder();
+	CHECK(pipe(ready) == 0);
+	pid = fork();
+	if (pid == 0) {
+		CHECK_OK(lease_take(check_folder(), "uids", 1, &lease, &err));
+		CHECK(write(ready[1], "x", 1) == 1);
+		pause();
+	}
+	CHECK(read(ready[0], &byte, 1) == 1);
+	CHECK_INT(lease_take(check_folder(), "uids", 1, &lease, &err), -1);
+	kill(pid, SIGKILL);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	CHECK_OK(lease_take(check_folder(), "uids", 1, &lease, &err));
+}
+
+TEST(different_kinds_do_not_meet)
+{
+	struct lease one = LEASE_INIT, two = LEASE_INIT;
+	struct err err = ERR_INIT;
+
+	CHECK_OK(lease_take(check_folder(), "uids", 1, &one, &err));
+	CHECK_OK(lease_take(check_folder(), "timing", 1, &two, &err));
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+static struct plan_slice slice_with(const char *path)
+{
+	struct plan_slice slice = { .tmpfs_count = 1 };
+
+	slice.tmpfs[0] = (struct tmpfs_slice){ .bytes = MIB, .inodes = 100 };
+	snprintf(slice.tmpfs[0].path, sizeof(slice.tmpfs[0].path), "%s", path);
+	return slice;
+}
+
+static bool accepts(const struct plan_slice *slice)
+{
+	struct err err = ERR_INIT;
+	int result = plan_check(slice, &err);
+
+	CHECK(result == 0 || err.kind == ERR_INPUT);
+	return result == 0;
+}
+
+static const struct plan_row *find(const struct plan *plan, const char *target)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (strcmp(plan->rows[i].target, target) == 0)
+			return &plan->rows[i];
+	check_fail(__FILE__, __LINE__, "the plan has no '%s'", target);
+}
+
+TEST(a_tmpfs_hides_no_wall)
+{
+	static const char *const good[] = { "/work",      "/tmp",      "/run",
+					    "/run/agent", "/home/a/b", "/dev/shm" };
+	static const char *const bad[] = { "",          "work",         "/",
+					   "/usr",      "/proc",        "/proc/sys",
+					   "/dev",      "/dev/pts",     "/etc",
+					   "/workshop", "/work/../usr", "/work//a",
+					   "/work/",    "/dev/shm/a",   "/sys" };
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		struct plan_slice slice = slice_with(good[i]);
+
+		if (!accepts(&slice))
+			check_fail(__FILE__, __LINE__, "'%s' was refused", good[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct plan_slice slice = slice_with(bad[i]);
+
+		if (accepts(&slice))
+			check_fail(__FILE__, __LINE__, "'%s' was accepted", bad[i]);
+	}
+}
+
+TEST(sizes_have_edges)
+{
+	struct plan_slice slice = slice_with("/work");
+
+	slice.tmpfs[0].bytes = 64 * KIB - 1;
+	CHECK(!accepts(&slice));
+	slice.tmpfs[0].bytes = 64 * KIB;
+	CHECK(accepts(&slice));
+	slice.tmpfs[0].bytes = UINT64_MAX;
+	CHECK(!accepts(&slice));
+	slice.tmpfs[0].bytes = 4 * TIB;
+	slice.tmpfs[0].inodes = 15;
+	CHECK(!accepts(&slice));
+	slice.tmpfs[0].inodes = UINT32_MAX;
+	CHECK(accepts(&slice));
+	slice.tmpfs[0].shared = 2;
+	CHECK(!accepts(&slice));
+}
+
+TEST(the_same_place_twice_is_refused)
+{
+	struct plan_slice slice = slice_with("/work");
+
+	slice.tmpfs[slice.tmpfs_count++] = slice.tmpfs[0];
+	CHECK(!accepts(&slice));
+	slice.tmpfs_count = PLAN_TMPFS_MAX + 1;
+	CHECK(!accepts(&slice));
+}
+
+TEST(texts_that_do_not_end_are_refused)
+{
+	struct plan_slice slice = slice_with("/work");
+
+	memset(slice.tmpfs[0].path, 'a', sizeof(slice.tmpfs[0].path));
+	slice.tmpfs[0].path[0] = '/';
+	CHECK(!accepts(&slice));
+	slice = slice_with("/work");
+	memset(slice.masks[1], 'a', sizeof(slice.masks[1]));
+	CHECK(!accepts(&slice));
+}
+
+TEST(the_hosts_etc_is_never_there_as_a_whole)
+{
+	struct plan_slice slice = slice_with("/work");
+	struct plan plan;
+
+	plan_make(&slice, &plan);
+	for (size_t i = 0; i < plan.count; i++) {
+		const struct plan_row *row = &plan.rows[i];
+
+		if (row->kind == PLAN_BIND)
+			CHECK(strcmp(row->source, "/") != 0 && strcmp(row->source, "/etc") != 0 &&
+			      strcmp(row->source, "/run") != 0 &&
+			      strcmp(row->source, "/var") != 0 &&
+			      strcmp(row->source, "/root") != 0 &&
+			      strcmp(row->source, "/home") != 0);
+	}
+	CHECK_INT(find(&plan, "etc/passwd")->kind, PLAN_TEXT);
+	for (size_t i = 0; i < plan.count; i++)
+		CHECK(!strstr(plan.rows[i].target, "shadow"));
+}
+
+TEST(proc_sys_is_read_only_without_a_condition)
+{
+	struct plan_slice slice = slice_with("/work");
+	struct plan plan;
+
+	plan_make(&slice, &plan);
+	CHECK_INT(find(&plan, "proc/sys")->kind, PLAN_READ_ONLY);
+	CHECK(!find(&plan, "proc/sys")->optional);
+	CHECK_INT(find(&plan, "proc/kcore")->kind, PLAN_MASK);
+}
+
+TEST(masks_come_after_what_they_cover)
+{
+	struct plan_slice slice = slice_with("/work");
+	struct plan plan;
+
+	snprintf(slice.masks[0], sizeof(slice.masks[0]), "/usr/libexec/proctor");
+	CHECK(accepts(&slice));
+	plan_make(&slice, &plan);
+	CHECK(find(&plan, "usr/libexec/proctor") > find(&plan, "usr"));
+}
+
+TEST(an_empty_root_has_procfs_and_the_given_tree_alone)
+{
+	struct plan_slice slice = { .root = PLAN_ROOT_EMPTY };
+	struct plan plan;
+
+	plan_make(&slice, &plan);
+	CHECK_INT(plan.count, 2);
+	CHECK_INT(plan.rows[0].kind, PLAN_PROC);
+	CHECK_INT(plan.rows[1].kind, PLAN_GIVEN);
+	CHECK_STR(plan.rows[1].target, "work");
+}

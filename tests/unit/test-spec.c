@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+static struct jail_spec spec;
+static struct err err;
+
+static struct jail_spec *good(void)
+{
+	spec_init(&spec, "test");
+	CHECK_OK(spec_add_arg(&spec, "/bin/true", &err));
+	CHECK_OK(spec_add_env(&spec, "A=1", &err));
+	return &spec;
+}
+
+static void check_refused(const char *part)
+{
+	CHECK_INT(spec_check(&spec, &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	if (!strstr(err.text, part))
+		check_fail(__FILE__, __LINE__, "'%s' does not say '%s'", err.text, part);
+}
+
+TEST(the_defaults_make_a_jail)
+{
+	good();
+	CHECK_OK(spec_check(&spec, &err));
+}
+
+TEST(strings_come_back_as_they_went_in)
+{
+	const char *argv[4], *envp[3];
+
+	spec_init(&spec, "test");
+	CHECK_OK(spec_add_arg(&spec, "sh", &err));
+	CHECK_OK(spec_add_arg(&spec, "", &err));
+	CHECK_OK(spec_add_arg(&spec, "two words\n", &err));
+	CHECK_OK(spec_add_env(&spec, "A=1", &err));
+	CHECK_OK(spec_add_env(&spec, "B=", &err));
+	CHECK_OK(spec_check(&spec, &err));
+	spec_strings(&spec, argv, envp);
+	CHECK_STR(argv[0], "sh");
+	CHECK_STR(argv[1], "");
+	CHECK_STR(argv[2], "two words\n");
+	CHECK(argv[3] == NULL);
+	CHECK_STR(envp[1], "B=");
+	CHECK(envp[2] == NULL);
+}
+
+TEST(strings_that_are_too_long_are_refused_when_added)
+{
+	static char text[SPEC_STRINGS_MAX];
+
+	memset(text, 'a', sizeof(text) - 1);
+	spec_init(&spec, "test");
+	CHECK_OK(spec_add_arg(&spec, text, &err));
+	CHECK_INT(spec_add_arg(&spec, "", &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+}
+
+TEST(a_command_that_lies_about_its_strings_is_refused)
+{
+	good()->command.argc = 0;
+	check_refused("0 arguments");
+	good()->command.argc = 2;
+	check_refused("2 arguments");
+	good()->command.envc = UINT32_MAX;
+	check_refused("environment strings");
+	good()->command.length = SPEC_STRINGS_MAX + 1;
+	check_refused("bytes");
+	good()->command.strings[spec.command.length - 1] = 'x';
+	check_refused("does not end");
+	memset(good()->command.folder, 'a', sizeof(spec.command.folder));
+	check_refused("working folder");
+}
+
+TEST(names_are_host_names)
+{
+	static const char *const bad[] = { "", "a b", "a/b", "../x", "ä" };
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		snprintf(good()->name, sizeof(spec.name), "%s", bad[i]);
+		check_refused("name");
+	}
+	memset(good()->name, 'a', sizeof(spec.name));
+	check_refused("name");
+}
+
+TEST(a_full_disk_can_never_be_a_memory_kill)
+{
+	uint64_t need = 16 * MIB;
+
+	good();
+	for (size_t i = 0; i < spec.plan.tmpfs_count; i++)
+		need += spec.plan.tmpfs[i].bytes + spec.plan.tmpfs[i].inodes * KIB;
+	spec.cgroup.memory = need;
+	CHECK_OK(spec_check(&spec, &err));
+	spec.cgroup.memory = need - 1;
+	check_refused("filled to the brim");
+}
+
+TEST(limits_have_edges)
+{
+	good()->cgroup.memory = 0;
+	check_refused("memory limit");
+	good()->cgroup.pids = 3;
+	check_refused("at least 4 processes");
+	good()->cgroup.cpu_milli = 9;
+	check_refused("thousandths");
+	snprintf(good()->cgroup.cpus, sizeof(spec.cgroup.cpus), "0-3;reboot");
+	check_refused("list of CPUs");
+	good()->time.wall_ms = 0;
+	check_refused("wall limit");
+	good()->time.wall_ms = UINT64_MAX;
+	check_refused("wall limit");
+	good()->time.grace_ms = 60001;
+	check_refused("grace");
+}
+
+TEST(trees_lie_in_a_tmpfs)
+{
+	static const char *const bad[] = {
+		"/usr", "/", "work", "/work/../usr", "/etc", "/workshop"
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		good()->tree_count = 1;
+		spec.trees[0].limits = STREAM_LIMITS_DEFAULT;
+		snprintf(spec.trees[0].path, sizeof(spec.trees[0].path), "%s", bad[i]);
+		check_refused("can not be unpacked");
+	}
+	good()->tree_count = SPEC_TREES_MAX + 1;
+	check_refused("trees");
+	good()->pass_count = SPEC_PASS_MAX + 1;
+	check_refused("descriptors");
+}
+
+TEST(what_is_collected_is_a_tmpfs_of_the_jail)
+{
+	good()->collect.wanted = 1;
+	spec.collect.limits = STREAM_LIMITS_DEFAULT;
+	spec.collect.wall_ms = 1000;
+	CHECK_OK(spec_check(&spec, &err));
+	spec.collect.tmpfs = 3;
+	check_refused("no tmpfs 3");
+	spec.collect.tmpfs = 0;
+	snprintf(spec.collect.folder, sizeof(spec.collect.folder), "../x");
+	check_refused("no plain path");
+	spec.collect.folder[0] = '\0';
+	spec.collect.wall_ms = 0;
+	check_refused("collecting");
+}
+
+TEST(clients_choose_neither_root_nor_masks)
+{
+	good()->plan.root = PLAN_ROOT_EMPTY;
+	check_refused("host's root");
+	snprintf(good()->plan.masks[0], sizeof(spec.plan.masks[0]), "/usr/bin");
+	check_refused("masks");
+	good()->freezable = 2;
+	check_refused("unknown flags");
+}
+
+TEST(descriptors_are_wanted_as_the_spec_says)
+{
+	int count = 0;
+
+	good()->tree_count = 2;
+	spec.pass_count = 3;
+	spec.has_program = 1;
+	for (int role = 0; role < SPEC_FD_COUNT; role++)
+		count += spec_fd_wanted(&spec, (enum spec_fd) role);
+	CHECK_INT(count, 3 + 1 + 2 + 3);
+	CHECK(!spec_fd_wanted(&spec, SPEC_FD_COLLECT));
+	CHECK(spec_fd_wanted(&spec, SPEC_FD_PASS + 2));
+	CHECK(!spec_fd_wanted(&spec, SPEC_FD_PASS + 3));
+}
