@@ -68,6 +68,15 @@ static int collect(int dir_fd, const struct stream_limits *limits, struct collec
 	return fd;
 }
 
+static struct collect_report count(int dir_fd, const struct stream_limits *limits)
+{
+	struct collect_report report;
+	int fd = collect(dir_fd, limits, &report);
+
+	close(fd);
+	return report;
+}
+
 static void check_collected(int dir_fd, const struct stream_limits *limits, const char *want)
 {
 	struct collect_report report;
@@ -274,8 +283,7 @@ TEST(ten_thousand_folders_inside_each_other_are_cut_at_the_limit)
 	check_collected(dir, &limits, "\nd d\nd d/d\nd d/d/d\nr d/d/d/d too-deep 0\nf e=1");
 	limits.depth = STREAM_DEPTH_MAX;
 	{
-		struct collect_report report;
-		auto_fd fd = collect(dir, &limits, &report);
+		struct collect_report report = count(dir, &limits);
 
 		CHECK_INT(report.counts.folders, 512);
 		CHECK_INT(report.counts.files, 1);
@@ -305,12 +313,12 @@ TEST(one_descriptor_a_level_is_enough)
 TEST(too_few_descriptors_are_an_error_and_no_refused_entry)
 {
 	auto_fd dir = scratch();
-	auto_fd deepest = make_deep(dir, "d", 20);
 	auto_fd out = tree_empty_fd();
 	struct rlimit rlimit = { .rlim_cur = 16, .rlim_max = 16 };
 	struct collect_report report;
 	struct err err = ERR_INIT;
 
+	close(make_deep(dir, "d", 20));
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &rlimit), 0);
 	CHECK_INT(collect_tree(dir, &STREAM_LIMITS_DEFAULT, out, &report, &err), -1);
 	CHECK_INT(err.kind, ERR_SYS);
@@ -378,8 +386,7 @@ TEST(a_folder_with_too_many_entries_is_left_out_as_a_whole)
 	check_collected(dir, &limits, "\nd few\nf few/file=1\nr many too-many 0\nf z=1");
 	limits.entries = 11;
 	{
-		struct collect_report report;
-		auto_fd fd = collect(dir, &limits, &report);
+		struct collect_report report = count(dir, &limits);
 
 		CHECK_INT(report.counts.files, 9);
 		CHECK_INT(report.counts.refused, 0);
@@ -461,12 +468,9 @@ TEST(a_file_with_more_bytes_than_it_says_is_refused)
 	alarm(PATIENCE_S);
 	if (dir < 0)
 		SKIP("there is no /proc/sys/kernel/random");
-	{
-		auto_fd fd = collect(dir, &STREAM_LIMITS_DEFAULT, &report);
-
-		CHECK(report.refused[STREAM_CHANGED] > 0);
-		CHECK_INT(report.counts.bytes, 0);
-	}
+	report = count(dir, &STREAM_LIMITS_DEFAULT);
+	CHECK(report.refused[STREAM_CHANGED] > 0);
+	CHECK_INT(report.counts.bytes, 0);
 }
 
 /* Forks a process that does `meddle(dir_fd)` over and over, until the test ends. */
