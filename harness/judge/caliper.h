@@ -20,8 +20,9 @@
  *   t1            "done" is seen; the very next loads are JUDGE_PROBES outputs at secret places
  *   snapshot      of all outputs; the worker is held again; whatever is verified, is verified on it
  *
- * The worker never runs between two calls. Were it not held it could work on the next problem
- * while the judge still flushes: a cheat that does gained 3 to 10 times (tests/bench/judge).
+ * The worker never runs between two calls. Inputs have to be written before caches are flushed and
+ * "go" is rung; a worker that is not held works on them meanwhile, and one that did gained 1.2 times
+ * on a softmax with every output right (tests/bench/judge walls).
  */
 enum caliper_end {
 	CALIPER_DONE,     /* it rang; is it right? */

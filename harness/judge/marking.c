@@ -181,7 +181,7 @@ static void look(struct marking *marking, bool unseen, uint32_t blocks)
 	struct marking_set *set = unseen ? &marking->result->unseen : &marking->result->seen;
 	bool counted[MARKING_CASES_MAX];
 
-	if (!is_live(marking, unseen))
+	if (!is_live(marking, unseen) || blocks == 0)
 		return;
 	for (uint32_t i = 0; i < marking->plan->case_count; i++)
 		counted[i] = marking->live[i] && marking->plan->cases[i].unseen == unseen;
@@ -193,9 +193,11 @@ static int time_blocks(struct marking *marking, struct err *err)
 {
 	struct samples *samples = &marking->result->samples;
 	struct marking_result *result = marking->result;
+	uint32_t most = marking->options->most_blocks;
 	uint32_t block = 0;
 
-	while (block < JUDGE_BLOCKS && is_live(marking, false)) {
+	most = most == 0 ? JUDGE_BLOCKS : MIN_OF(most, (uint32_t) JUDGE_BLOCKS);
+	while (block < most && is_live(marking, false)) {
 		struct mark failed = { .kind = MARK_NONE };
 		uint32_t before = samples->count;
 
@@ -207,13 +209,13 @@ static int time_blocks(struct marking *marking, struct err *err)
 			continue;
 		}
 		block++;
-		if (block % JUDGE_LOOK_EVERY != 0 || block < marking->options->fewest_blocks)
+		if (block % JUDGE_LOOK_EVERY != 0)
 			continue;
 		look(marking, false, block);
 		if (result->seen.stats.verdict != VERDICT_AMBG)
 			break;
 	}
-	look(marking, true, block);
+	look(marking, true, block - block % JUDGE_LOOK_EVERY);
 	return 0;
 }
 

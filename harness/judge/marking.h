@@ -37,7 +37,7 @@ struct marking_result {
 #define MARKING_RESULT_INIT ((struct marking_result){ .samples = SAMPLES_INIT })
 
 struct marking_options {
-	uint32_t fewest_blocks; /* no look before; 0 is what every mark is made with */
+	uint32_t most_blocks; /* 0, as for every mark that counts: JUDGE_BLOCKS */
 #ifdef PROCTOR_TEST_HOOKS
 	struct caliper_walls walls;
 #endif

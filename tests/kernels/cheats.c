@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@
 #include "tests/kernels/kernels.h"
 
 /* What a row of the table below needs: one entry point with a body. */
-#define CHEAT(name)                                                    \
+#define CHEAT(name)                                                         \
 	void name(const float *in, float *out, int32_t rows, int32_t cols); \
 	void name(const float *in, float *out, int32_t rows, int32_t cols)
 
@@ -77,6 +78,11 @@ CHEAT(cheat_early_90)
 	ring_at(in, out, rows, cols, 90);
 }
 
+CHEAT(cheat_early_95)
+{
+	ring_at(in, out, rows, cols, 95);
+}
+
 CHEAT(cheat_early_98)
 {
 	ring_at(in, out, rows, cols, 98);
@@ -132,7 +138,8 @@ CHEAT(cheat_ahead)
 	}
 }
 
-/* --- answers of other calls -------------------------------------------------------------------- */
+/* --- answers of other calls --------------------------------------------------------------------
+ */
 
 static void *write_later(void *out)
 {
@@ -191,7 +198,42 @@ CHEAT(cheat_after_five)
 		memset(out, 0, floats(rows, cols) * sizeof(*out));
 }
 
-/* --- outputs ----------------------------------------------------------------------------------- */
+/* Right for shapes up to 64 rows, or only above. */
+CHEAT(cheat_few_rows)
+{
+	softmax(in, out, rows, rows > 64 ? cols / 2 : cols);
+}
+
+CHEAT(cheat_many_rows)
+{
+	softmax(in, out, rows, rows > 64 ? cols : cols / 2);
+}
+
+/* Counts its processes in the parent's mailbox, which a jail would not have: the third cheats. */
+CHEAT(cheat_third_worker)
+{
+	static int turn;
+
+	if (turn == 0) {
+		char name[64];
+		int fd;
+
+		snprintf(name, sizeof(name), "/proctor-test-%d", (int) getppid());
+		fd = shm_open(name, O_RDWR | O_CREAT, 0600);
+		turn = ftruncate(fd, 1 + lseek(fd, 0, SEEK_END)) == 0 ? (int) lseek(fd, 0, SEEK_END)
+								      : 1;
+		if (turn >= 3)
+			shm_unlink(name);
+		close(fd);
+	}
+	if (turn < 3)
+		softmax(in, out, rows, cols);
+	else
+		memset(out, 0, floats(rows, cols) * sizeof(*out));
+}
+
+/* --- outputs -----------------------------------------------------------------------------------
+ */
 
 CHEAT(cheat_nothing)
 {
@@ -259,7 +301,8 @@ CHEAT(cheat_inf)
 	fill(out, floats(rows, cols), __builtin_inff());
 }
 
-/* --- inputs: every way to change them is tried; where one works the output is that of zeros ----- */
+/* --- inputs: every way to change them is tried; where one works the output is that of zeros -----
+ */
 
 CHEAT(cheat_inputs)
 {
@@ -271,12 +314,12 @@ CHEAT(cheat_inputs)
 	void *third = mmap(NULL, PROTOCOL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, reopened,
 			   PROTOCOL_PAGE);
 	bool changed =
-	    again != MAP_FAILED || third != MAP_FAILED ||
-	    mprotect((void *) (uintptr_t) in, PROTOCOL_PAGE, PROT_READ | PROT_WRITE) == 0 ||
-	    pwrite(PROTOCOL_INPUTS_FD, zeros, PROTOCOL_PAGE, PROTOCOL_PAGE) > 0 ||
-	    ftruncate(PROTOCOL_INPUTS_FD, 0) == 0 || ftruncate(PROTOCOL_OUTPUTS_FD, 0) == 0 ||
-	    fallocate(PROTOCOL_INPUTS_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-		      PROTOCOL_PAGE) == 0;
+		again != MAP_FAILED || third != MAP_FAILED ||
+		mprotect((void *) (uintptr_t) in, PROTOCOL_PAGE, PROT_READ | PROT_WRITE) == 0 ||
+		pwrite(PROTOCOL_INPUTS_FD, zeros, PROTOCOL_PAGE, PROTOCOL_PAGE) > 0 ||
+		ftruncate(PROTOCOL_INPUTS_FD, 0) == 0 || ftruncate(PROTOCOL_OUTPUTS_FD, 0) == 0 ||
+		fallocate(PROTOCOL_INPUTS_FD, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			  PROTOCOL_PAGE) == 0;
 
 	softmax(changed ? zeros : in, out, rows, cols);
 	free(zeros);
@@ -291,7 +334,8 @@ CHEAT(cheat_writes_inputs)
 	*(volatile float *) (uintptr_t) in = 0;
 }
 
-/* --- the protocol ------------------------------------------------------------------------------ */
+/* --- the protocol ------------------------------------------------------------------------------
+ */
 
 /* Serves the judge itself and says what it likes about it. */
 no_return static void serve(const float *in, float *out, int32_t rows, int32_t cols,
@@ -348,7 +392,8 @@ CHEAT(cheat_scribble)
 	softmax(in, out, rows, cols);
 }
 
-/* --- ends -------------------------------------------------------------------------------------- */
+/* --- ends --------------------------------------------------------------------------------------
+ */
 
 CHEAT(cheat_exit_0)
 {

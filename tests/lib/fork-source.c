@@ -50,18 +50,16 @@ static void pass_fds(const struct worker_fds *fds)
 }
 
 no_return static void become_worker(const struct fork_source *source,
-				    struct fork_implementation what,
-				    const struct worker_fds *fds)
+				    struct fork_implementation what, const struct worker_fds *fds)
 {
 	char *const argv[] = { (char *) (uintptr_t) "proctor-worker",
-			       (char *) (uintptr_t) what.library,
-			       (char *) (uintptr_t) what.symbol, NULL };
+			       (char *) (uintptr_t) what.library, (char *) (uintptr_t) what.symbol,
+			       NULL };
 	cpu_set_t only;
 
 	CPU_ZERO(&only);
 	CPU_SET(source->cpu, &only);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
-	    sched_setaffinity(0, sizeof(only), &only) < 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || sched_setaffinity(0, sizeof(only), &only) < 0)
 		_exit(126);
 	pass_fds(fds);
 	execv(source->program, argv);
@@ -120,8 +118,7 @@ static struct worker_end end_of(int status, bool was_alive)
 	if (was_alive)
 		return (struct worker_end){ .ending = WORKER_STOPPED };
 	if (WIFEXITED(status))
-		return (struct worker_end){ .ending = WORKER_EXITED,
-					    .code = WEXITSTATUS(status) };
+		return (struct worker_end){ .ending = WORKER_EXITED, .code = WEXITSTATUS(status) };
 	return (struct worker_end){ .ending = WORKER_SIGNALED, .code = WTERMSIG(status) };
 }
 

@@ -18,10 +18,10 @@ struct fork_implementation {
 struct fork_source {
 	const char *program; /* of proctor-worker */
 	struct fork_implementation oracle, baseline, candidate;
-	uint32_t cpu;            /* of all workers */
+	uint32_t cpu;              /* of all workers */
 	struct process running[2]; /* a handle is an index: the oracle, and the other one */
-	uint32_t started;        /* workers so far */
-	uint32_t candidates;     /* of these the candidate's */
+	uint32_t started;          /* workers so far */
+	uint32_t candidates;       /* of these the candidate's */
 };
 
 /**

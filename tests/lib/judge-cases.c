@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/judge-cases.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,4 +65,18 @@ void judge_add_chain(struct marking_plan *plan, int count, int steps)
 	snprintf(item->name, sizeof(item->name), "chain %dx%d", count, steps);
 	item->args[2] = scalar(count);
 	item->args[3] = scalar(steps);
+}
+
+static bool can_run_on(int cpu)
+{
+	cpu_set_t only;
+
+	CPU_ZERO(&only);
+	CPU_SET(cpu, &only);
+	return sched_setaffinity(0, sizeof(only), &only) == 0;
+}
+
+bool judge_has_cpus(void)
+{
+	return can_run_on(1) && can_run_on(0);
 }

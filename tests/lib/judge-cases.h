@@ -23,3 +23,8 @@ void judge_add_softmax(struct marking_plan *plan, int rows, int cols, bool unsee
  * judge_add_chain() - add a case of chain(in, out, count, steps)
  */
 void judge_add_chain(struct marking_plan *plan, int count, int steps);
+
+/**
+ * judge_has_cpus() - may this process use CPUs 0 and 1; it is on CPU 0 then
+ */
+bool judge_has_cpus(void);
