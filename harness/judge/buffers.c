@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/judge/buffers.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
+/* The mapping comes first: FUTURE_WRITE forbids every later one that can write. */
+static int make(const char *name, uint64_t size, int seals, int *fd_out, void **map_out,
+		struct err *err)
+{
+	auto_fd fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *map;
+
+	if (fd < 0)
+		return err_sys(err, "make the memory '%s'", name);
+	if (ftruncate(fd, (off_t) size) < 0)
+		return err_sys(err, "give the memory '%s' %llu bytes", name,
+			       (unsigned long long) size);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (map == MAP_FAILED)
+		return err_sys(err, "map the memory '%s'", name);
+	if (fcntl(fd, F_ADD_SEALS, seals) < 0) {
+		err_host(err, "seal the memory '%s'", name);
+		munmap(map, size);
+		return -1;
+	}
+	*fd_out = fd_take(&fd);
+	*map_out = map;
+	return 0;
+}
+
+int buffers_create(struct buffers *out, uint64_t inputs, uint64_t outputs, struct err *err)
+{
+	cleanup(buffers_done) struct buffers made = BUFFERS_INIT;
+	void *map;
+
+	if (make("proctor-control", PROTOCOL_PAGE, SEALS, &made.control_fd, &map, err) < 0)
+		return -1;
+	made.control = map;
+	if (make("proctor-inputs", inputs, SEALS | F_SEAL_FUTURE_WRITE, &made.inputs_fd, &map,
+		 err) < 0)
+		return -1;
+	made.inputs = map;
+	made.inputs_size = inputs;
+	if (make("proctor-outputs", outputs, SEALS, &made.outputs_fd, &map, err) < 0)
+		return -1;
+	made.outputs = map;
+	made.outputs_size = outputs;
+	*out = take(made, BUFFERS_INIT);
+	return 0;
+}
+
+void buffers_wipe(struct buffers *buffers)
+{
+	memset(buffers->control, 0, PROTOCOL_PAGE);
+	memset(buffers->inputs, 0, buffers->inputs_size);
+	memset(buffers->outputs, 0, buffers->outputs_size);
+}
+
+void buffers_done(struct buffers *buffers)
+{
+	if (buffers->control)
+		munmap(buffers->control, PROTOCOL_PAGE);
+	if (buffers->inputs)
+		munmap(buffers->inputs, buffers->inputs_size);
+	if (buffers->outputs)
+		munmap(buffers->outputs, buffers->outputs_size);
+	fd_close(&buffers->control_fd);
+	fd_close(&buffers->inputs_fd);
+	fd_close(&buffers->outputs_fd);
+	*buffers = BUFFERS_INIT;
+}

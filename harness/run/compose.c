@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/compose.h"
+
+#include <stdio.h>
+
+/* Collecting gigabytes takes seconds; nothing of the agent runs meanwhile. */
+#define COLLECT_MS (10 * 60 * 1000)
+
+/* What a build may leave: libraries and logs. */
+#define BUILD_OUT_BYTES  (256 * MIB)
+#define BUILD_OUT_INODES 4096
+
+static const char *const environment[] = {
+	"PATH=/usr/local/bin:/usr/bin:/bin",
+	"HOME=/tmp",
+	"TMPDIR=/tmp",
+	"LANG=C.UTF-8",
+	"USER=agent",
+};
+
+/* 0 means that the task does not ask. */
+static uint64_t tighter(uint64_t policy, uint64_t task)
+{
+	return task != 0 && task < policy ? task : policy;
+}
+
+static void take_role(const struct policy_role *role, struct jail_spec *spec)
+{
+	spec->time.wall_ms = role->wall_ms;
+	spec->time.cpu_ms = role->cpu_ms;
+	spec->time.grace_ms = role->grace_ms;
+	spec->cgroup.memory = role->memory;
+	spec->cgroup.pids = role->pids;
+	spec->cgroup.cpu_milli = role->cpus_milli;
+	spec->rlimits.files = role->nofile;
+	spec->plan.tmpfs[0].bytes = role->workspace.size;
+	spec->plan.tmpfs[0].inodes = role->workspace.inodes;
+	spec->plan.tmpfs[1].bytes = role->tmp.size;
+	spec->plan.tmpfs[1].inodes = role->tmp.inodes;
+	spec->plan.tmpfs[2].bytes = role->shm.size;
+	spec->plan.tmpfs[2].inodes = role->shm.inodes;
+}
+
+static struct stream_limits limits_of(const struct tmpfs_slice *tmpfs)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	/* What fits into the tmpfs fits into its stream, but for sparse files. */
+	limits.total = MIN_OF(tmpfs->bytes, STREAM_BYTES_MAX);
+	limits.file = limits.total;
+	limits.entries = (uint32_t) MIN_OF(tmpfs->inodes, (uint64_t) STREAM_ENTRIES_MAX);
+	return limits;
+}
+
+static void add_tree(struct jail_spec *spec, const char *path, uint32_t tmpfs)
+{
+	struct tree_slice *tree = &spec->trees[spec->tree_count++];
+
+	snprintf(tree->path, sizeof(tree->path), "%s", path);
+	tree->limits = limits_of(&spec->plan.tmpfs[tmpfs]);
+}
+
+static void collect_tmpfs(struct jail_spec *spec, uint32_t tmpfs)
+{
+	spec->collect.wanted = 1;
+	spec->collect.tmpfs = tmpfs;
+	spec->collect.wall_ms = COLLECT_MS;
+	spec->collect.limits = limits_of(&spec->plan.tmpfs[tmpfs]);
+}
+
+/* The command and its environment, which the spec wants last, and the check of it all. */
+static int finish(struct jail_spec *spec, const char *const *argv, struct err *err)
+{
+	for (size_t i = 0; argv[i]; i++)
+		if (spec_add_arg(spec, argv[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(environment); i++)
+		if (spec_add_env(spec, environment[i], err) < 0)
+			return -1;
+	return spec_check(spec, err);
+}
+
+/* One more tmpfs, and the memory that it can fill. */
+static uint32_t add_tmpfs(struct jail_spec *spec, const char *path, uint64_t bytes, uint64_t inodes)
+{
+	spec->cgroup.memory += bytes + inodes * KIB;
+	return spec_add_tmpfs(spec, path, bytes, inodes);
+}
+
+int compose_agent(const struct policy *policy, const struct task *task, const char *const *argv,
+		  struct jail_spec *out, struct err *err)
+{
+	const struct task_limits *limits = &task->limits;
+	struct policy_role role = policy->agent;
+
+	role.wall_ms = tighter(role.wall_ms, limits->wall_ms);
+	role.memory = tighter(role.memory, limits->memory);
+	role.pids = tighter(role.pids, limits->pids);
+	role.workspace.size = tighter(role.workspace.size, limits->workspace);
+	role.workspace.inodes = tighter(role.workspace.inodes, limits->inodes);
+	spec_init(out, "agent");
+	take_role(&role, out);
+	add_tree(out, COMPOSE_WORK, 0);
+	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
+	collect_tmpfs(out, 0);
+	return finish(out, argv, err);
+}
+
+int compose_build(const struct policy *policy, const struct task_build *build,
+		  struct jail_spec *out, struct err *err)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	const char *const *argv = task_build_argv(build, COMPOSE_OUT, &arena);
+
+	spec_init(out, "build");
+	take_role(&policy->build, out);
+	out->time.wall_ms = tighter(policy->build.wall_ms, build->wall_ms);
+	add_tree(out, COMPOSE_WORK, 0);
+	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
+	return finish(out, argv, err);
+}
+
+int compose_worker(const struct policy *policy, const char *library, const char *symbol,
+		   uint32_t cpu, struct jail_spec *out, struct err *err)
+{
+	char path[512];
+	const char *argv[] = { "proctor-worker", library ? path : NULL, symbol, NULL };
+
+	spec_init(out, "worker");
+	take_role(&policy->worker, out);
+	out->time.grace_ms = 0; /* what a worker still had to say does not matter */
+	snprintf(out->cgroup.cpus, sizeof(out->cgroup.cpus), "%u", cpu);
+	out->has_program = 1;
+	out->freezable = 1;
+	out->pass_count = 3;
+	if (library) {
+		add_tree(out, COMPOSE_WORK, 0);
+		snprintf(path, sizeof(path), COMPOSE_WORK "/%s", library);
+	}
+	return finish(out, argv, err);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "harness/config/policy.h"
+#include "harness/config/task.h"
+#include "sandbox/spec.h"
+
+/*
+ * Task and policy become jails: the only file that sees both and the spec.
+ *
+ * A limit is the policy's; where the task asks for less, the task's. Trees and descriptors are the
+ * caller's to add: these functions say where they go.
+ */
+
+/* Where things are inside. */
+#define COMPOSE_WORK  "/work"      /* the workspace */
+#define COMPOSE_OUT   "/run/out"   /* what a build leaves */
+#define COMPOSE_AGENT "/run/agent" /* the agent's own files */
+
+/**
+ * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files; the
+ * workspace is collected
+ * @argv: the agent's command, a NULL behind the last
+ */
+int compose_agent(const struct policy *policy, const struct task *task, const char *const *argv,
+		  struct jail_spec *out, struct err *err) must_check;
+
+/**
+ * compose_build() - a build jail: tree 0 goes to /work, where the build's command runs; what it
+ * leaves in /run/out is collected
+ */
+int compose_build(const struct policy *policy, const struct task_build *build,
+		  struct jail_spec *out, struct err *err) must_check;
+
+/**
+ * compose_worker() - a worker's jail: tree 0 is what was built; descriptors 3, 4 and 5 are the
+ * judge's
+ * @library: the file to load, beneath /work; NULL: the worker program's own entries only
+ * @cpu:     the one CPU that it may use
+ */
+int compose_worker(const struct policy *policy, const char *library, const char *symbol,
+		   uint32_t cpu, struct jail_spec *out, struct err *err) must_check;

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/hidden.h"
+
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert((int) CASES_MAX == (int) MARKING_CASES_MAX, "a task's cases fit one marking");
+_Static_assert((int) CASES_ARGS_MAX == (int) PROTOCOL_ARGS_MAX, "its arguments one call");
+
+static const uint32_t elements[] = {
+	[ARG_F32] = ELEMENT_F32,
+	[ARG_F64] = ELEMENT_F64,
+	[ARG_I32] = ELEMENT_I32,
+	[ARG_I64] = ELEMENT_I64,
+};
+
+static const uint32_t uses[] = {
+	[ARG_IN] = MARKING_INPUT,
+	[ARG_OUT] = MARKING_OUTPUT,
+	[ARG_SCALAR] = MARKING_SCALAR,
+};
+
+static bool is_real(const struct arg *arg)
+{
+	return arg->element == ARG_F32 || arg->element == ARG_F64;
+}
+
+static void fill_scalar(const struct arg *arg, const struct case_arg *sized,
+			struct marking_arg *out)
+{
+	switch ((enum arg_element) arg->element) {
+	case ARG_F32:
+		out->low = (double) sized->scalar.f32;
+		break;
+	case ARG_F64:
+		out->low = sized->scalar.f64;
+		break;
+	case ARG_I32:
+		out->integer = sized->scalar.i32;
+		break;
+	case ARG_I64:
+		out->integer = sized->scalar.i64;
+		break;
+	}
+}
+
+static void fill_arg(const struct arg *arg, const struct case_arg *sized, struct marking_arg *out)
+{
+	*out = (struct marking_arg){
+		.use = uses[arg->role],
+		.element = elements[arg->element],
+	};
+	if (arg->role == ARG_SCALAR) {
+		fill_scalar(arg, sized, out);
+		return;
+	}
+	out->count = sized->elements;
+	if (arg->role == ARG_IN && is_real(arg)) {
+		out->low = arg->values.low;
+		out->high = arg->values.high;
+	} else if (arg->role == ARG_IN) {
+		out->integer = (int64_t) arg->values.low;
+		out->integer_high = (int64_t) arg->values.high;
+	} else {
+		out->compare = is_real(arg) ? MARKING_CLOSE : MARKING_EXACT;
+		out->rel = arg->compare.rel;
+		out->abs = arg->compare.abs;
+	}
+}
+
+static struct marking_case *add_case(const struct cases *cases, const struct task_case *resolved,
+				     struct marking_plan *plan)
+{
+	struct marking_case *item = &plan->cases[plan->case_count++];
+
+	*item = (struct marking_case){ .arg_count = (uint32_t) cases->arg_count };
+	for (size_t i = 0; i < cases->arg_count; i++)
+		fill_arg(&cases->args[i], &resolved->args[i], &item->args[i]);
+	return item;
+}
+
+/* "R=256 C=1024" */
+static void name_seen(const struct dims *dims, const int64_t *values, struct marking_case *item)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < dims->given && used < sizeof(item->name); i++)
+		used += (size_t) snprintf(item->name + used, sizeof(item->name) - used, "%s%s=%lld",
+					  i > 0 ? " " : "", dims->names[i], (long long) values[i]);
+}
+
+static uint64_t next_draw(void *inputs)
+{
+	return inputs_u64(inputs);
+}
+
+static int draw_category(const struct cases *cases, size_t index, struct inputs *inputs,
+			 struct marking_plan *plan, struct err *err)
+{
+	const struct hidden_category *category = &cases->hidden[index];
+	const struct expr_draw draw = { .next = next_draw, .user = inputs };
+
+	for (uint64_t i = 0; i < category->cases; i++) {
+		struct task_case resolved;
+		struct marking_case *item;
+
+		if (cases_draw(cases, index, &draw, &resolved, err) < 0)
+			return err_wrap(err, "hidden category '%s'",
+					names_text(category_names, category->category));
+		item = add_case(cases, &resolved, plan);
+		item->unseen = 1;
+		snprintf(item->name, sizeof(item->name), "%s %llu",
+			 names_text(category_names, category->category),
+			 (unsigned long long) i + 1);
+	}
+	return 0;
+}
+
+int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct marking_plan *out,
+		struct err *err)
+{
+	static const uint64_t numbers[INPUTS_NUMBERS];
+	cleanup(inputs_done) struct inputs inputs = INPUTS_INIT;
+	const struct cases *cases = &task->cases;
+
+	*out = (struct marking_plan){ .call_ns = (int64_t) task->mark.call_wall_ms * NS_PER_MS };
+	for (size_t i = 0; i < cases->seen_count; i++) {
+		struct task_case resolved;
+
+		if (cases_resolve(cases, cases->seen[i].dims, &resolved, err) < 0)
+			return -1;
+		name_seen(&cases->dims, cases->seen[i].dims, add_case(cases, &resolved, out));
+	}
+	if (inputs_open(&inputs, key, "hidden cases", numbers, err) < 0)
+		return -1;
+	for (size_t i = 0; i < cases->hidden_count; i++)
+		if (draw_category(cases, i, &inputs, out, err) < 0)
+			return -1;
+	return marking_plan_check(out, err);
+}

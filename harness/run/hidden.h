@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "harness/config/task.h"
+#include "harness/judge/inputs.h"
+#include "harness/judge/marking-plan.h"
+
+/*
+ * The hidden draw: from a task and the key of one candidate to the cases of its marking
+ *
+ * Runs in the judge. Whoever has the key and the task gets the same cases again.
+ */
+
+/**
+ * hidden_plan() - the seen cases of the task, and behind them the hidden ones, drawn by @key
+ *
+ * CPUs and floor are left for the caller to fill in. A category from which no case can be drawn
+ * is an ERR_INPUT error of the task.
+ */
+int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct marking_plan *out,
+		struct err *err) must_check;
