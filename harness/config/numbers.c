@@ -64,50 +64,15 @@ const char *numbers_cdiv(int64_t a, int64_t b, int64_t *out)
 	return NULL;
 }
 
-static uint64_t power_modulo(uint64_t base, uint64_t exponent, uint64_t modulus)
-{
-	uint64_t result = 1;
-
-	for (; exponent > 0; exponent >>= 1) {
-		if (exponent & 1)
-			result = result * base % modulus;
-		base = base * base % modulus;
-	}
-	return result;
-}
-
-/* Miller-Rabin; these three bases decide every odd n below 4,759,123,141. */
-static bool is_odd_prime(uint64_t n)
-{
-	static const uint64_t bases[] = { 2, 7, 61 };
-	int twos = __builtin_ctzll(n - 1);
-
-	for (size_t i = 0; i < ARRAY_LEN(bases); i++) {
-		uint64_t x = power_modulo(bases[i] % n, (n - 1) >> twos, n);
-		bool is_witness = bases[i] % n != 0 && x != 1 && x != n - 1;
-
-		for (int k = 1; k < twos && is_witness; k++) {
-			x = x * x % n;
-			is_witness = x != n - 1;
-		}
-		if (is_witness)
-			return false;
-	}
-	return true;
-}
-
-static bool is_prime(uint64_t n)
-{
-	if (n < 2 || n % 2 == 0)
-		return n == 2;
-	return is_odd_prime(n);
-}
-
 const char *numbers_is_prime(int64_t n, int64_t *out)
 {
-	if (n > UINT32_MAX)
-		return "prime() knows numbers up to 4294967295";
-	*out = n > 0 && is_prime((uint64_t) n);
+	bool is_prime = n > 1 && (n == 2 || n % 2 != 0);
+
+	if (n > NUMBERS_PRIME_MAX)
+		return "prime() knows numbers up to 16777216";
+	for (int64_t d = 3; is_prime && d * d <= n; d += 2)
+		is_prime = n % d != 0;
+	*out = is_prime;
 	return NULL;
 }
 
@@ -129,26 +94,39 @@ const char *numbers_draw(int64_t least, int64_t most, uint64_t random, int64_t *
 	return NULL;
 }
 
+/* Sieves [least, most]: is_composite[i] is about least + i. Returns how many primes there are. */
+static uint64_t sieve(int64_t least, int64_t most, bool *is_composite)
+{
+	uint64_t count = 0;
+
+	for (int64_t d = 2; d * d <= most; d += d == 2 ? 1 : 2)
+		for (int64_t n = MAX_OF((least + d - 1) / d, d) * d; n <= most; n += d)
+			is_composite[n - least] = true;
+	for (int64_t n = least; n <= most; n++) {
+		is_composite[n - least] |= n < 2;
+		count += !is_composite[n - least];
+	}
+	return count;
+}
+
 const char *numbers_draw_prime(int64_t least, int64_t most, uint64_t random, int64_t *out)
 {
-	uint64_t count = 0, chosen;
+	bool is_composite[NUMBERS_PRIME_WIDTH_MAX] = { false };
+	uint64_t count, chosen;
+	int64_t n = least;
 
 	if (least > most)
 		return "the interval to draw from is empty";
-	if (most > UINT32_MAX || least < 0 || most - least >= NUMBERS_PRIME_WIDTH_MAX)
-		return "prime(least, most) draws from at most 16384 numbers of 0..4294967295";
-	for (int64_t n = least; n <= most; n++)
-		count += is_prime((uint64_t) n);
+	if (most > NUMBERS_PRIME_MAX || least < 0 || most - least >= NUMBERS_PRIME_WIDTH_MAX)
+		return "prime(least, most) draws from at most 16384 numbers of 0..16777216";
+	count = sieve(least, most, is_composite);
 	if (count == 0)
 		return "there is no prime to draw";
 	chosen = choose(random, count);
-	for (int64_t n = least; n <= most; n++) {
-		if (is_prime((uint64_t) n) && chosen-- == 0) {
-			*out = n;
-			return NULL;
-		}
-	}
-	return "there is no prime to draw";
+	while (is_composite[n - least] || chosen-- > 0)
+		n++;
+	*out = n;
+	return NULL;
 }
 
 const char *numbers_draw_pow2(int64_t least, int64_t most, uint64_t random, int64_t *out)

@@ -10,6 +10,13 @@
  * constant text and leaves @out alone. @out may be where an operand came from: they are values.
  */
 
+/* Limits that keep the search for primes below a tenth of a millisecond. */
+enum {
+	NUMBERS_PRIME_MAX = 1 << 24,
+	NUMBERS_PRIME_WIDTH_MAX =
+		16384, /* of the interval that is drawn from, both ends included */
+};
+
 /**
  * numbers_add() - @a + @b
  */
@@ -41,12 +48,9 @@ const char *numbers_modulo(int64_t a, int64_t b, int64_t *out);
 const char *numbers_cdiv(int64_t a, int64_t b, int64_t *out);
 
 /**
- * numbers_is_prime() - 1 or 0; @n may be at most 4294967295
+ * numbers_is_prime() - 1 or 0; @n may be at most NUMBERS_PRIME_MAX
  */
 const char *numbers_is_prime(int64_t n, int64_t *out);
-
-/* Of the interval that numbers_draw_prime() searches: both ends count. */
-enum { NUMBERS_PRIME_WIDTH_MAX = 16384 };
 
 /**
  * numbers_draw() - a value of [@least, @most]

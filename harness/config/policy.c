@@ -108,7 +108,7 @@ static const struct field policy_fields[] = {
 	{ "syscalls", &type_later, NOWHERE, LATER, 0, 0, NULL, "lists of system calls beside the base list" },
 	{ "devices",  &type_later, NOWHERE, LATER, 0, 0, NULL, "GPUs of a seat" },
 };
-static const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(policy_fields), false };
+const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(policy_fields), false };
 /* clang-format on */
 
 struct policy policy_default(void)

@@ -82,6 +82,9 @@ bool policy_accepts(const struct policy *policy, enum policy_accept limit);
  */
 void policy_done(struct policy *policy);
 
+/* The keys of the format; for the key tables and tests. */
+extern const struct schema policy_schema;
+
 /**
  * policy_print_keys() - the key tables of the format as Markdown
  */

@@ -184,23 +184,29 @@ static void print_range(const struct field *field, struct str *out)
 	}
 }
 
-static void print_default(const struct field *field, const void *defaults, struct str *out)
+static void print_optional(const struct field *field, const void *member, struct str *out)
 {
 	size_t before = out->len;
 
-	if (field->need == REQUIRED) {
-		str_addf(out, "required");
-	} else if (field->need == LATER) {
-		str_addf(out, "not yet");
-	} else {
-		bool is_unset = field->type->holds == HOLDS_U64 && field->min > 0 && defaults &&
-			      *(const uint64_t *) ((const char *) defaults + field->at.offset) == 0;
+	if (field->type->holds == HOLDS_STRUCT)
+		str_addf(out, "see its keys");
+	else if (field->type->holds == HOLDS_U64 && field->min > 0 &&
+		 *(const uint64_t *) member == 0)
+		str_addf(out, "none"); /* a number that can not be written: not given */
+	else if (field->type->print)
+		field->type->print(field, member, out);
+	if (out->len == before)
+		str_addf(out, "none");
+}
 
-		if (field->type->print && defaults && !is_unset)
-			field->type->print(field, (const char *) defaults + field->at.offset, out);
-		if (out->len == before)
-			str_addf(out, "none");
-	}
+static void print_default(const struct field *field, const void *defaults, struct str *out)
+{
+	if (field->need == REQUIRED)
+		str_addf(out, "required");
+	else if (field->need == LATER)
+		str_addf(out, "not yet");
+	else if (defaults)
+		print_optional(field, (const char *) defaults + field->at.offset, out);
 }
 
 void schema_print_table(const struct schema *schema, const void *defaults, struct str *out)

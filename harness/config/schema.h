@@ -116,6 +116,6 @@ const char *schema_nearest(const char *text, size_t count,
 
 /**
  * schema_print_table() - the key table as Markdown rows, with the defaults found in @defaults
- * (NULL: there are none)
+ * (NULL: the column is left empty)
  */
 void schema_print_table(const struct schema *schema, const void *defaults, struct str *out);

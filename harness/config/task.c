@@ -46,7 +46,7 @@ static const struct name kinds[] = {
 static const struct name abis[] = { { "c", 0 }, { "python", WORD_LATER }, { NULL } };
 static const struct name inits[] = { { "none", 0 }, { "once", WORD_LATER }, { NULL } };
 static const struct name caches[] = {
-	{ "cold", TASK_CACHE_COLD }, { "hot", TASK_CACHE_HOT }, { NULL },
+	{ "cold", TASK_CACHE_COLD }, { "hot", WORD_LATER }, { NULL },
 };
 
 static const struct field build_fields[] = {
@@ -144,7 +144,7 @@ static const struct field task_fields[] = {
 	{ "weights",   &type_later, NOWHERE, LATER, 0, 0, NULL, "parameters drawn once a process" },
 	{ "returns",   &type_later, NOWHERE, LATER, 0, 0, NULL, "tensors that the function returns" },
 };
-static const struct schema task_schema = { "the task", task_fields, ARRAY_LEN(task_fields), false };
+const struct schema task_schema = { "the task", task_fields, ARRAY_LEN(task_fields), false };
 /* clang-format on */
 
 static void source_done(struct source *source)

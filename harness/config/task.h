@@ -16,7 +16,7 @@
  */
 enum task_kind { TASK_C2C };
 
-enum task_cache { TASK_CACHE_COLD, TASK_CACHE_HOT };
+enum task_cache { TASK_CACHE_COLD };
 
 /* One run of a compiler in a build jail. */
 struct task_build {
@@ -97,6 +97,9 @@ void task_done(struct task *task);
  */
 const char *const *task_build_argv(const struct task_build *build, const char *out_folder,
 				   struct arena *arena);
+
+/* The keys of the format; for the key tables and tests. */
+extern const struct schema task_schema;
 
 /**
  * task_print_keys() - the key tables of the format as Markdown

@@ -77,11 +77,11 @@ TEST(primes_are_those_that_trial_division_finds)
 		CHECK(!numbers_is_prime(n, &is_prime));
 		CHECK_INT(is_prime, divides_nothing(n));
 	}
-	for (int64_t n = UINT32_MAX - 200; n <= UINT32_MAX; n++) {
+	for (int64_t n = NUMBERS_PRIME_MAX - 200; n <= NUMBERS_PRIME_MAX; n++) {
 		CHECK(!numbers_is_prime(n, &is_prime));
 		CHECK_INT(is_prime, divides_nothing(n));
 	}
-	CHECK(numbers_is_prime((int64_t) UINT32_MAX + 1, &is_prime));
+	CHECK(numbers_is_prime(NUMBERS_PRIME_MAX + 1, &is_prime));
 }
 
 TEST(a_draw_reaches_both_ends_and_nothing_beyond)
@@ -130,8 +130,12 @@ TEST(only_primes_are_drawn_and_all_of_them)
 	CHECK_STR(numbers_draw_prime(9, 8, 0, &value), "the interval to draw from is empty");
 	CHECK(!numbers_draw_prime(0, 16383, 1, &value));
 	CHECK_STR(numbers_draw_prime(0, 16384, 1, &value),
-		  "prime(least, most) draws from at most 16384 numbers of 0..4294967295");
+		  "prime(least, most) draws from at most 16384 numbers of 0..16777216");
+	CHECK(!numbers_draw_prime(NUMBERS_PRIME_MAX - 100, NUMBERS_PRIME_MAX, UINT64_MAX, &value));
+	CHECK_INT(value, 16777213);
 	CHECK(numbers_draw_prime(-1, 5, 1, &value));
+	CHECK(!numbers_draw_prime(0, 2, 0, &value));
+	CHECK_INT(value, 2);
 	CHECK(numbers_draw_prime(INT64_MIN, INT64_MAX, 1, &value));
 }
 

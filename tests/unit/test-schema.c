@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "harness/config/policy.h"
+#include "harness/config/task.h"
 #include "harness/config/types.h"
 #include "tests/lib/check.h"
 
@@ -127,7 +129,7 @@ TEST(a_key_table_shows_ranges_and_defaults)
 			      "| `name` | name | 2 to 8 bytes | required | its name |\n"
 			      "| `pids` | number | 16 to 32768 | 64 | processes |\n"
 			      "| `argv` | argv | 1 to 2 items | none | command |\n"
-			      "| `inner` | mapping |  | none | more |\n"
+			      "| `inner` | mapping |  | see its keys | more |\n"
 			      "| `needs` |  |  | not yet | not now |\n");
 	str_done(&table);
 }
@@ -145,4 +147,78 @@ TEST(the_nearest_text_is_found)
 	CHECK_STR(schema_nearest("wal", 4, word_at, words), "wall");
 	CHECK_STR(schema_nearest("pods", 4, word_at, words), "pids");
 	CHECK(!schema_nearest("x", 0, word_at, words));
+}
+
+/* Calls @check for every row of the formats that are read with schemas. */
+static void for_each_row(const struct schema *schema,
+			 void (*check)(const struct schema *schema, const struct field *field))
+{
+	for (size_t i = 0; i < schema->count; i++) {
+		check(schema, &schema->fields[i]);
+		if (schema->fields[i].type == &type_map)
+			for_each_row(schema->fields[i].details, check);
+	}
+}
+
+static void for_all(void (*check)(const struct schema *schema, const struct field *field))
+{
+	for_each_row(&task_schema, check);
+	for_each_row(&policy_schema, check);
+	for_each_row(&arg_schema, check);
+	for_each_row(&hidden_schema, check);
+}
+
+static void check_row(const struct schema *schema, const struct field *field)
+{
+	CHECK(schema_find(schema, field->key) == field); /* and not another with that key */
+	CHECK_INT(field->type->holds, field->at.holds);
+	CHECK(field->min <= field->max);
+	CHECK(*field->doc);
+	CHECK((field->type == &type_later) == (field->need == LATER));
+	if (field->type == &type_map || field->type == &type_word || field->type == &type_words)
+		CHECK(field->details);
+}
+
+TEST(every_row_of_every_format_is_consistent)
+{
+	for_all(check_row);
+}
+
+/* Binds "KEY: VALUE" alone; what else the schema requires does not matter. */
+static void check_value(const struct schema *schema, const struct field *field, uint64_t value,
+			bool is_good)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	struct schema alone = { schema->name, field, 1, false };
+	const struct yaml_node *root;
+	struct str text = STR_INIT;
+	uint64_t object[sizeof(struct task) / 4] = { 0 };
+	struct err err = ERR_INIT;
+
+	str_addf(&text, "%s: ", field->key);
+	field->type->print(field, &value, &text);
+	root = yaml_parse(&arena, "x.yaml", text.text, text.len, &err);
+	CHECK(root);
+	CHECK_INT(schema_bind(&alone, root, &arena, object, &err), is_good ? 0 : -1);
+	if (is_good)
+		CHECK(object[field->at.offset / sizeof(uint64_t)] == value);
+	else
+		CHECK(strstr(err.text, "is not within"));
+	str_done(&text);
+}
+
+static void check_edges(const struct schema *schema, const struct field *field)
+{
+	if (field->type->holds != HOLDS_U64 || field->max == 0)
+		return;
+	if (field->min > 0)
+		check_value(schema, field, field->min - 1, false);
+	check_value(schema, field, field->min, true);
+	check_value(schema, field, field->max, true);
+	check_value(schema, field, field->max + 1, false);
+}
+
+TEST(every_range_of_every_format_holds_at_both_edges)
+{
+	for_all(check_edges);
 }

@@ -60,7 +60,7 @@ TEST(every_optional_key_is_read)
 		       "baseline: { build: { argv: [cc, '{out}'], out: [b.so], wall: 7s } }\n"
 		       "check: { argv: [proctor-check, --seen] }\n"
 		       "dims: { twice: 2*n }\nwhere: ['twice <= 4000']\n"
-		       "mark: { call_wall: 500ms, wall: 2m, cache: hot }\n"
+		       "mark: { call_wall: 500ms, wall: 2m, cache: cold }\n"
 		       "limits: { wall: 1h, memory: 1GiB, pids: 99, workspace: 2MiB, inodes: 100, "
 		       "output: 8KiB }\n",
 		       &task, &err));
@@ -71,7 +71,7 @@ TEST(every_optional_key_is_read)
 	CHECK_INT(task.cases.dims.where_count, 1);
 	CHECK_INT(task.mark.call_wall_ms, 500);
 	CHECK_INT(task.mark.wall_ms, 120000);
-	CHECK_INT(task.mark.cache, TASK_CACHE_HOT);
+	CHECK_INT(task.mark.cache, TASK_CACHE_COLD);
 	CHECK_INT(task.limits.wall_ms, 3600000);
 	CHECK_INT(task.limits.memory, GIB);
 	CHECK_INT(task.limits.pids, 99);
@@ -104,6 +104,9 @@ TEST(a_mistake_is_named_with_its_line)
 		{ GOOD "generate: {}\n", LATER("generate") },
 		{ GOOD "reference: {}\n", LATER("reference") },
 		{ GOOD "mark: { tier: [T1] }\n", LATER("tier") },
+		{ GOOD "mark: { cache: hot }\n",
+		  "task.yaml:14: key 'cache': 'hot' is not supported yet "
+		  "by this version, which has: cold" },
 		{ "schema: 1\nname: x\nkind: hip2hip\n",
 		  "task.yaml:3: key 'kind': 'hip2hip' is not supported yet by this version, which "
 		  "has: c2c" },
@@ -283,4 +286,43 @@ TEST(the_shipped_tasks_are_good)
 	CHECK_STR(task.name, "row-softmax");
 	CHECK_INT(task.cases.seen_count, 3);
 	CHECK_INT(task.cases.hidden_count, 4);
+}
+
+/* The n-th task in the code blocks of the document, or NULL. */
+static const char *example(const char *document, int n, size_t *len)
+{
+	static const char start[] = "```yaml\nschema: 1\n";
+	const char *at = strstr(document, start);
+
+	while (at && n-- > 0)
+		at = strstr(at + 1, start);
+	if (!at)
+		return NULL;
+	at += strlen("```yaml\n");
+	*len = (size_t) (strstr(at, "```") - at);
+	return at;
+}
+
+TEST(the_examples_of_the_document_are_what_it_says)
+{
+	auto_fd root_fd = open(SOURCE_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup(task_done) struct task task = TASK_INIT;
+	struct str document = STR_INIT;
+	struct err err = ERR_INIT;
+	const char *text;
+	size_t len;
+
+	CHECK_OK(io_read_file(root_fd, "tasks/README.md", MIB, &document, &err));
+	text = example(document.text, 0, &len);
+	CHECK(text);
+	CHECK_OK(task_parse("README.md", text, len, &task, &err));
+	CHECK_STR(task.name, "scale");
+	text = example(document.text, 1, &len);
+	CHECK(text);
+	CHECK_INT(task_parse("README.md", text, len, &task, &err), -1);
+	CHECK_STR(err.text,
+		  "README.md:3: key 'kind': 'hip2hip' is not supported yet by this version, "
+		  "which has: c2c");
+	CHECK(!example(document.text, 2, &len));
+	str_done(&document);
 }
