@@ -30,6 +30,7 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
+	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
 	{ "version", cli_version, 0,   "print the version" },
 };
 /* clang-format on */
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
 	const struct cli cli = {
 		.sudo_uid = getenv("SUDO_UID"),
 		.terminal = isatty(STDERR_FILENO),
-		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};
 	const struct command *command;
 	struct err err = ERR_INIT;

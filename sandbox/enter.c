@@ -83,8 +83,11 @@ static int limit_capabilities(struct entry *entry, struct err *err)
 static int unpack_trees(struct entry *entry, struct err *err)
 {
 	const struct jail_spec *spec = &entry->brief->spec;
-	auto_fd root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd root = -1;
 
+	if (entry->brief->payload == BRIEF_COLLECT)
+		return 0;
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return err_sys(err, "open '/'");
 	for (uint32_t i = 0; i < spec->tree_count; i++) {

@@ -53,7 +53,6 @@ struct launcher {
 	struct cgroup_host cgroups;
 	struct seccomp_program filter;
 	struct device_slice devices;
-	struct landlock_slice landlock;
 	struct monitor_host host;
 };
 
@@ -91,25 +90,6 @@ static int leave_mounts(struct err *err)
 	return 0;
 }
 
-/* The second wall behind the mounts: where a jail may write at all, and ioctl at all. */
-static int make_landlock(struct landlock_slice *slice, struct err *err)
-{
-	static const struct {
-		const char *path;
-		enum landlock_access access;
-	} rules[] = {
-		{ "/", LANDLOCK_READ_EXEC },    { "/work", LANDLOCK_WRITE },
-		{ "/tmp", LANDLOCK_WRITE },     { "/dev/shm", LANDLOCK_WRITE },
-		{ "/proc", LANDLOCK_OWN_PROC }, { "/dev", LANDLOCK_DEVICE },
-	};
-
-	*slice = (struct landlock_slice){ .count = 0 };
-	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-		if (landlock_add(slice, rules[i].path, rules[i].access, err) < 0)
-			return -1;
-	return 0;
-}
-
 static int prepare(struct launcher *launcher, struct err *err)
 {
 	struct monitor_host *host = &launcher->host;
@@ -128,8 +108,6 @@ static int prepare(struct launcher *launcher, struct err *err)
 	host->devices_fd = devices_load(&launcher->devices, err);
 	if (host->devices_fd < 0)
 		return -1;
-	if (make_landlock(&launcher->landlock, err) < 0)
-		return -1;
 	host->image_fd =
 		io_memfd("proctor-init", init_image, (size_t) (init_image_end - init_image), err);
 	if (host->image_fd < 0)
@@ -137,7 +115,6 @@ static int prepare(struct launcher *launcher, struct err *err)
 	host->cgroups = &launcher->cgroups;
 	host->filter = &launcher->filter;
 	host->devices = &launcher->devices;
-	host->landlock = &launcher->landlock;
 	host->range_base = RANGE_BASE;
 	host->range_count = RANGE_COUNT;
 	return 0;

@@ -116,12 +116,24 @@ static int32_t hand(struct handover *handover, int fd)
 	return BRIEF_MONITOR_FD + (int32_t) handover->count++;
 }
 
+/* The second wall behind the mounts: where a jail may write at all, and ioctl at all. */
+static int make_landlock(const struct plan_slice *plan, struct landlock_slice *out, struct err *err)
+{
+	if (landlock_add(out, "/", LANDLOCK_READ_EXEC, err) < 0 ||
+	    landlock_add(out, "/proc", LANDLOCK_OWN_PROC, err) < 0 ||
+	    landlock_add(out, "/dev", LANDLOCK_DEVICE, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->tmpfs_count; i++)
+		if (landlock_add(out, plan->tmpfs[i].path, LANDLOCK_WRITE, err) < 0)
+			return -1;
+	return 0;
+}
+
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
 			struct brief *brief, struct handover *handover)
 {
 	brief->payload = jail->payload;
 	brief->ids = jail->ids;
-	brief->landlock = *jail->host->landlock;
 	brief->filter = *jail->host->filter;
 	brief->spec = *jail->spec;
 	memcpy(brief->spec.plan.masks, jail->host->masks, sizeof(brief->spec.plan.masks));
@@ -201,6 +213,8 @@ static int start_init(struct jail *jail, struct err *err)
 	hand(&handover, theirs);
 	hand(&handover, -1); /* BRIEF_FD, which does not exist yet */
 	write_brief(jail, joins.fd, joins.count, brief, &handover);
+	if (make_landlock(&brief->spec.plan, &brief->landlock, err) < 0)
+		return -1;
 	brief_fd = io_memfd("proctor-brief", brief, sizeof(*brief), err);
 	if (brief_fd < 0)
 		return -1;

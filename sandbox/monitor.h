@@ -18,8 +18,7 @@ struct monitor_host {
 	const struct cgroup_host *cgroups;
 	const struct seccomp_program *filter;
 	const struct device_slice *devices;
-	int devices_fd; /* the BPF program that allows exactly these */
-	const struct landlock_slice *landlock;
+	int devices_fd;      /* the BPF program that allows exactly these */
 	int image_fd;        /* the program of pid 1: a sealed memfd */
 	int state_fd;        /* the folder of the leases */
 	uint32_t range_base; /* first host id of the uid ranges */

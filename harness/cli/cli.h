@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "sandbox/base/err.h"
 
@@ -12,8 +13,9 @@
  */
 struct cli {
 	const char *sudo_uid; /* who called sudo, or NULL */
-	bool colour;          /* standard output is a terminal that wants it */
+	bool color;           /* standard output is a terminal that wants it */
 	bool terminal;        /* standard error is a terminal: progress can be redrawn */
+	size_t width;         /* its columns; 0: not known */
 };
 
 /**
@@ -22,3 +24,8 @@ struct cli {
  * Each returns the program's exit code, or -1 with @err set.
  */
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_run() - proctor run: agents on tasks, frozen and marked
+ */
+int cli_run(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

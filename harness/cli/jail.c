@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
 #include "harness/cli/options.h"
+#include "harness/cli/signals.h"
 #include "harness/run/account.h"
 #include "harness/run/jail.h"
 #include "harness/run/launcher.h"
@@ -225,7 +225,7 @@ static void add_json(const struct jail_outcome *outcome, struct str *out)
 		 (long long) (result->wall_ns / NS_PER_MS),
 		 (unsigned long long) (result->cpu_us / 1000),
 		 (unsigned long long) result->memory_peak, (unsigned long long) result->pids_peak,
-		 (unsigned long long) outcome->output_bytes);
+		 (unsigned long long) (outcome->stdout_bytes + outcome->stderr_bytes));
 }
 
 /* A jail that never was has no ending: the object then holds the error. */
@@ -254,29 +254,18 @@ static void say(const struct jail_outcome *outcome)
 			names_text(ending_names, (int) result->ending));
 }
 
-static int open_stop_signals(struct err *err)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return err_sys(err, "block the signals that end us");
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, "make a signalfd");
-	return fd;
-}
-
 static int run(const struct cli *cli, const struct jail_options *options, int argc, char **argv,
 	       struct err *err)
 {
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	cleanup(launcher_done) struct launcher launcher = LAUNCHER_INIT;
-	struct jail_io io = { .out_fd = 1, .err_fd = 2, .output_max = options->output };
+	struct jail_io io = {
+		.folder_fd = -1,
+		.show_out_fd = STDOUT_FILENO,
+		.show_err_fd = STDERR_FILENO,
+		.is_escaped = cli->terminal,
+		.output_max = options->output,
+	};
 	struct jail_outcome outcome;
 	cleanup(places_done) struct places places = PLACES_INIT;
 	struct spec_fds fds;
@@ -289,7 +278,7 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 	    open_places(options, &account, &places, err) < 0 ||
 	    launcher_start(&launcher, err) < 0 || account_become(&account, err) < 0)
 		return -1;
-	stop = open_stop_signals(err);
+	stop = signals_open_stop(err);
 	if (stop < 0)
 		return -1;
 	io.stop_fd = stop;

@@ -14,8 +14,8 @@
 /**
  * hidden_plan() - the seen cases of the task, and behind them the hidden ones, drawn by @key
  *
- * CPUs and floor are left for the caller to fill in. A category from which no case can be drawn
- * is an ERR_INPUT error of the task.
+ * CPUs and floor are left for the caller to fill in, and the check that follows. A category from
+ * which no case can be drawn is an ERR_INPUT error of the task.
  */
 int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct marking_plan *out,
 		struct err *err) must_check;

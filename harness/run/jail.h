@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/run/output.h"
 #include "sandbox/wire.h"
 
 /*
  * One jail from request to last event, with its output
  *
- * The payload's standard output and error arrive here through pipes, are counted, capped and
- * written on; nothing looks at them. When the cap is passed the jail ends with ENDING_OUTPUT.
+ * The payload's standard output and error arrive here through pipes, are counted, capped and kept
+ * in log files or shown; nothing looks at them. When the cap is passed the jail ends with
+ * ENDING_OUTPUT.
  */
 struct jail_io {
-	int out_fd, err_fd;  /* where output goes on to; borrowed, -1: it is dropped */
+	int folder_fd; /* receives NAME.stdout and NAME.stderr; -1: no files */
+	const char *name;
+	int show_out_fd; /* where output is shown as it comes, too; 0: nowhere */
+	int show_err_fd;
+	bool is_escaped;     /* shown on a terminal */
 	uint64_t output_max; /* bytes of both together */
-	int stop_fd;         /* readable: the operator wants the end; borrowed, -1 for none */
+	int stop_fd;         /* readable: the operator wants the end; -1 for none */
 };
 
 struct jail_outcome {
 	struct event last;     /* ENDED, FAILED, NOT_FOUND, NOT_EXECUTABLE or LOST */
-	uint64_t output_bytes; /* what the payload wrote until it was cut off */
-	bool stopped;          /* stop_fd was the reason */
+	uint64_t stdout_bytes; /* what the payload wrote until it was cut off */
+	uint64_t stderr_bytes;
+	bool stopped; /* stop_fd was the reason */
 };
 
 /**
  * jail_run() - ask for a jail and stay with it until nothing of it is left
  * @fds: what the spec wants but the control socket and the output pipes, which are made here
  *
- * Return: 0 with *out, whatever became of the jail; -1 if we could not even ask or listen.
+ * Return: 0 with *out, whatever became of the jail; -1 if we could not even ask or listen, or the
+ * log files could not be written.
  */
 int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds,
 	     const struct jail_io *io, struct jail_outcome *out, struct err *err) must_check;

@@ -37,11 +37,11 @@ int launcher_open_program(const char *name, struct err *err)
 	if (own_folder(folder, sizeof(folder), err) < 0)
 		return -1;
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_PATH | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%s", PROCTOR_LIBEXECDIR, name);
-	fd = open(path, O_PATH | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_host(err, "open '%s', which is neither in '%s' nor in '%s'", name,
 				folder, PROCTOR_LIBEXECDIR);

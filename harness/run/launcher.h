@@ -19,7 +19,7 @@ struct launcher {
  *
  * Looked for beside the running program (a build folder), then where meson installs it.
  *
- * Return: an O_PATH descriptor, owned by the caller, or -1 with ERR_HOST.
+ * Return: a descriptor to read or execute, owned by the caller, or -1 with ERR_HOST.
  */
 int launcher_open_program(const char *name, struct err *err) must_check;
 

@@ -50,7 +50,7 @@ struct output {
 
 /**
  * output_open() - make the two log files and take over the two pipes
- * @dir_fd: the attempt's folder
+ * @dir_fd: the attempt's folder; -1: nothing is kept, only counted and shown
  * @name:   the files are NAME.stdout and NAME.stderr; existing ones are an error
  * @pipes:  the reading ends of standard output and standard error; -1 where there is none. On
  *          success they belong to the output, and *@pipes are -1.

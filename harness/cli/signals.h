@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sandbox/base/err.h"
+
+/**
+ * signals_open_stop() - block SIGINT, SIGTERM and SIGHUP and get them as a signalfd instead
+ *
+ * Return: the descriptor, owned by the caller: readable when the operator wants the end.
+ */
+int signals_open_stop(struct err *err) must_check;

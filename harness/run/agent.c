@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/agent.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/evidence/tree.h"
+#include "harness/run/compose.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/base/path.h"
+
+/* What a script, or a solution, may weigh. */
+#define SCRIPT_MAX (8 * MIB)
+
+static const struct stream_limits script_limits = { SCRIPT_MAX, SCRIPT_MAX,      4096,
+						    32,         STREAM_PATH_MAX, 0 };
+
+static int pack_solution(const struct run_task *task, const char *name, int out_fd, struct err *err)
+{
+	struct stream_counts counts;
+	char path[256];
+	auto_fd folder = -1;
+
+	snprintf(path, sizeof(path), "solutions/%s", name);
+	folder = path_open_folder(task->folder_fd, path, err);
+	if (folder < 0)
+		return -1;
+	return tree_pack(folder, &script_limits, out_fd, &counts, err);
+}
+
+/* A tree of one file, "program", that may be executed. */
+static int pack_program(int program_fd, int out_fd, struct err *err)
+{
+	cleanup(mem_free) struct stream_writer *writer = mem_alloc(1, sizeof(*writer));
+	cleanup(str_done) struct str text = STR_INIT;
+	struct stream_entry entry = { .kind = STREAM_FILE, .executable = true };
+
+	if (lseek(program_fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind the program");
+	if (io_read_fd(program_fd, SCRIPT_MAX, "the agent's program", &text, err) < 0)
+		return -1;
+	entry.path = "program";
+	entry.path_len = sizeof("program") - 1;
+	entry.size = text.len;
+	stream_writer_open(writer, out_fd, &script_limits);
+	if (stream_writer_entry(writer, &entry, err) < 0 ||
+	    stream_writer_content(writer, text.text, text.len, err) < 0)
+		return -1;
+	return stream_writer_close(writer, err);
+}
+
+int agent_run(const struct run *run, const struct run_task *task, const struct run_agent *agent,
+	      int folder_fd, int frozen_fd, struct jail_outcome *out, struct err *err)
+{
+	static const char *const copy[] = { "/bin/cp", "-R", COMPOSE_AGENT "/.", COMPOSE_WORK,
+					    NULL };
+	static const char *const program[] = { COMPOSE_AGENT "/program", NULL };
+	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
+	auto_fd script = memfd_create("proctor-script", MFD_CLOEXEC);
+	struct jail_io io = {
+		.folder_fd = folder_fd,
+		.name = "agent",
+		.output_max = run->policy.agent.output,
+		.stop_fd = run->plan->stop_fd,
+	};
+	struct spec_fds fds;
+
+	if (script < 0)
+		return err_sys(err, "create a memfd");
+	if ((agent->solution ? pack_solution(task, agent->solution, script, err)
+			     : pack_program(agent->program_fd, script, err)) < 0)
+		return err_wrap(err, "agent '%s'", agent->name);
+	if (compose_agent(&run->policy, &task->task, agent->solution ? copy : program, spec, err) <
+	    0)
+		return -1;
+	if (task->task.limits.output != 0)
+		io.output_max = MIN_OF(io.output_max, task->task.limits.output);
+	if (lseek(script, 0, SEEK_SET) < 0 || lseek(task->pristine_fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	spec_fds_init(&fds);
+	fds.fd[SPEC_FD_TREES] = task->pristine_fd;
+	fds.fd[SPEC_FD_TREES + 1] = script;
+	fds.fd[SPEC_FD_COLLECT] = frozen_fd;
+	return jail_run(run->launcher->socket_fd, spec, &fds, &io, out, err);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/outcome.h"
+
+#include <string.h>
+
+#include "sandbox/base/mem.h"
+
+static void put_digest(struct json_writer *json, const char *key, const struct digest *digest)
+{
+	char text[DIGEST_HEX];
+
+	digest_hex(digest, text);
+	json_put_text(json, key, text);
+}
+
+void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json)
+{
+	const struct jail_result *result = &attempt->agent_outcome.last.result;
+
+	json_put_text(json, "ending", names_text(ending_names, (int) result->ending));
+	json_put_int(json, "code", result->code);
+	json_put_int(json, "wall_ns", result->wall_ns);
+}
+
+void outcome_tell_frozen(const struct attempt *attempt, struct json_writer *json)
+{
+	put_digest(json, "frozen", &attempt->frozen.root);
+	/* The keeper reads this key, see keeper.h. */
+	put_digest(json, "candidate", &attempt->candidate_root);
+}
+
+void outcome_tell_built(const struct attempt *attempt, struct json_writer *json)
+{
+	json_put_bool(json, "built", attempt->is_built);
+	if (!attempt->is_built)
+		json_put_text(json, "why", attempt->build_why);
+}
+
+void outcome_tell_judged(const struct attempt *attempt, struct json_writer *json)
+{
+	const struct judging_result *judged = attempt->judged;
+
+	json_put_bool(json, "judged", judged != NULL);
+	if (!judged)
+		return;
+	json_put_text(json, "seen", names_text(mark_kind_names, (int) judged->seen.mark.kind));
+	json_put_text(json, "unseen", names_text(mark_kind_names, (int) judged->unseen.mark.kind));
+	json_put_text(json, "verdict", names_text(verdict_names, (int) judged->seen.stats.verdict));
+}
+
+/* --- the record --- */
+
+/* Only the seen cases' values are told; of an unseen one its number. */
+static void fill_place(const struct judging_result *judged, const struct mark *mark, bool is_seen,
+		       struct run *run, struct record_mark *out)
+{
+	if (!mark->has_case)
+		return;
+	out->case_index = mark->case_index;
+	out->call = mark->call;
+	if (mark->reason == REASON_VALUE || mark->reason == REASON_UNWRITTEN)
+		out->arg = mark->arg;
+	if (!is_seen)
+		return;
+	out->case_name = arena_copy(&run->arena, judged->names[mark->case_index],
+				    strlen(judged->names[mark->case_index]));
+	out->index = (int64_t) mark->index;
+	out->has_values = mark->reason == REASON_VALUE;
+	out->got = mark->got;
+	out->want = mark->want;
+}
+
+static struct record_mark mark_of(const struct judging_result *judged,
+				  const struct marking_set *set, const char *why, bool is_seen,
+				  struct run *run)
+{
+	struct record_mark out = RECORD_MARK_NONE;
+	const struct mark *mark = &set->mark;
+
+	if (mark->kind == MARK_NONE)
+		return out;
+	out.kind = names_text(mark_kind_names, (int) mark->kind);
+	if (mark->kind != MARK_VALID) {
+		out.stage = names_text(mark_stage_names, (int) mark->stage);
+		out.reason = names_text(mark_reason_names, (int) mark->reason);
+		out.role = names_text(worker_role_names, (int) mark->role);
+		out.why = arena_copy(&run->arena, why, strlen(why));
+		fill_place(judged, mark, is_seen, run, &out);
+	}
+	out.blocks = set->stats.blocks;
+	if (out.blocks > 0) {
+		out.verdict = names_text(verdict_names, (int) set->stats.verdict);
+		out.ratio = set->stats.ratio.center;
+		out.ratio_low = set->stats.ratio.low;
+		out.ratio_high = set->stats.ratio.high;
+		out.margin = set->stats.margin;
+		out.launch_bound = set->stats.launch_bound;
+	}
+	return out;
+}
+
+static void fill_ending(struct attempt *attempt, struct record *out)
+{
+	const struct jail_outcome *outcome = &attempt->agent_outcome;
+	const struct jail_result *result = &outcome->last.result;
+	const char **flags;
+
+	out->ending = (struct record_ending){ .code = RECORD_UNKNOWN, .signal = RECORD_UNKNOWN };
+	out->usage = (struct record_usage){ RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN,
+					    RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN };
+	if (attempt->times.agent_ns == 0 ||
+	    (outcome->last.kind != EVENT_ENDED && outcome->last.kind != EVENT_LOST))
+		return;
+	out->ending.how = names_text(ending_names, (int) result->ending);
+	if (result->ending == ENDING_EXITED)
+		out->ending.code = result->code;
+	if (result->ending == ENDING_SIGNALED)
+		out->ending.signal = result->code;
+	flags = arena_alloc(&attempt->run->arena, 8, sizeof(*flags));
+	for (const struct name *flag = jail_flag_names; flag->text; flag++)
+		if (result->flags & (uint32_t) flag->value)
+			flags[out->ending.flag_count++] = flag->text;
+	out->ending.flags = flags;
+	out->usage = (struct record_usage){
+		.wall_ns = result->wall_ns,
+		.cpu_us = (int64_t) result->cpu_us,
+		.memory_peak = (int64_t) result->memory_peak,
+		.pids_peak = (int64_t) result->pids_peak,
+		.stdout_bytes = (int64_t) outcome->stdout_bytes,
+		.stderr_bytes = (int64_t) outcome->stderr_bytes,
+	};
+}
+
+static void fill_marks(struct attempt *attempt, struct record *out)
+{
+	const struct judging_result *judged = attempt->judged;
+	const char **labels = arena_alloc(&attempt->run->arena, 4, sizeof(*labels));
+
+	out->seen = RECORD_MARK_NONE;
+	out->unseen = RECORD_MARK_NONE;
+	out->labels = labels;
+	if (!judged || judged->has_error)
+		return;
+	out->is_committed_first = judged->committed_first != 0;
+	out->seen = mark_of(judged, &judged->seen, judged->seen_why, true, attempt->run);
+	out->unseen = mark_of(judged, &judged->unseen, judged->unseen_why, false, attempt->run);
+	if (judged->seen.stats.blocks > 0 && judged->seen.stats.launch_bound)
+		labels[out->label_count++] = "LAUNCH_BOUND";
+	for (uint32_t i = 0; i < judged->case_count; i++) {
+		if (judged->cases[i].clock_mismatch) {
+			labels[out->label_count++] = "CLOCK_MISMATCH";
+			break;
+		}
+	}
+}
+
+static void add_entry(struct record_entries *entries, struct record_entry *list, const char *path,
+		      size_t path_len, const char *reason, struct arena *arena)
+{
+	entries->total++;
+	if (entries->count == RECORD_LISTED_MAX)
+		return;
+	list[entries->count++] = (struct record_entry){
+		.path = arena_copy(arena, path, path_len),
+		.path_len = path_len,
+		.reason = reason,
+	};
+	entries->list = list;
+}
+
+static void fill_entries(struct attempt *attempt, struct record *out)
+{
+	struct arena *arena = &attempt->run->arena;
+	struct record_entry *rejected = arena_alloc(arena, RECORD_LISTED_MAX, sizeof(*rejected));
+	struct record_entry *unused = arena_alloc(arena, RECORD_LISTED_MAX, sizeof(*unused));
+
+	for (size_t i = 0; i < attempt->frozen.count; i++) {
+		const struct manifest_entry *entry = &attempt->frozen.entries[i];
+
+		if (entry->kind == STREAM_REFUSED)
+			add_entry(&out->rejected, rejected, entry->path, entry->path_len,
+				  names_text(stream_reason_names, (int) entry->reason), arena);
+	}
+	for (size_t i = 0; i < attempt->changes.count; i++) {
+		const struct tree_change *change = &attempt->changes.changes[i];
+
+		if (!change->has_effect)
+			add_entry(&out->unused, unused, change->path, change->path_len,
+				  names_text(tree_change_names, (int) change->kind), arena);
+	}
+}
+
+static int write_samples(const struct attempt *attempt, struct digest *out, struct err *err)
+{
+	static const char *const roles[] = { "null", "store", "baseline", "candidate" };
+	const struct judging_result *judged = attempt->judged;
+	cleanup(mem_free) struct record_sample *list =
+		mem_alloc(attempt->samples.count, sizeof(*list));
+	struct record_case cases[MARKING_CASES_MAX];
+	struct record_samples samples = {
+		.roles = roles,
+		.role_count = ARRAY_LEN(roles),
+		.cases = cases,
+		.case_count = judged->case_count,
+		.list = list,
+		.count = attempt->samples.count,
+	};
+
+	for (uint32_t i = 0; i < judged->case_count; i++)
+		cases[i] = (struct record_case){ .name = judged->names[i],
+						 .is_unseen = judged->is_unseen[i] };
+	for (uint32_t i = 0; i < attempt->samples.count; i++) {
+		const struct sample *from = &attempt->samples.list[i];
+
+		list[i] = (struct record_sample){
+			.block = from->block,
+			.half = from->half,
+			.role = from->role,
+			.case_index = from->case_index,
+			.call = from->call,
+			.flags = from->flags,
+			.sealed_ns = from->sealed_ns,
+			.claimed_ns = from->claimed_ns,
+		};
+	}
+	return record_write_samples(&samples, attempt->folder_fd, out, err);
+}
+
+int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
+{
+	struct run *run = attempt->run;
+	struct digest samples;
+
+	*out = (struct record){
+		.run = run->plan->id,
+		.task = attempt->task->task.name,
+		.agent = attempt->agent->name,
+		.policy = run->policy.name,
+		.attempt = attempt->number,
+		.tier = "T2",
+		.trust = "OPERATOR-TRUSTED",
+		.is_built = attempt->is_built,
+		.times = attempt->times,
+		.digests = {
+			.task = &attempt->task->digest,
+			.policy = &run->policy_digest,
+			.judge = &run->judge_digest,
+			.baseline = &attempt->task->baseline_digest,
+		},
+	};
+	if (!attempt->is_built && attempt->times.built_ns != 0)
+		out->build_why =
+			arena_copy(&run->arena, attempt->build_why, strlen(attempt->build_why));
+	if (attempt->infra.kind != ERR_NONE)
+		out->infra =
+			arena_copy(&run->arena, attempt->infra.text, strlen(attempt->infra.text));
+	if (attempt->times.frozen_ns != 0) {
+		out->digests.frozen = &attempt->frozen.root;
+		out->digests.candidate = &attempt->candidate_root;
+	}
+	fill_ending(attempt, out);
+	fill_marks(attempt, out);
+	fill_entries(attempt, out);
+	if (attempt->folder_fd < 0)
+		return 0; /* not even a folder: the journal alone has it */
+	if (attempt->judged && !attempt->judged->has_error) {
+		if (write_samples(attempt, &samples, err) < 0)
+			return -1;
+		out->digests.samples = &samples;
+	}
+	if (record_write(out, attempt->folder_fd, err) < 0)
+		return -1;
+	/* They belong to the attempt, which ends before the report is made. */
+	out->digests = (struct record_digests){ .task = &attempt->task->digest };
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "harness/run/attempt.h"
+
+/*
+ * What an attempt came to, for the journal and for its record
+ */
+
+/* What the transitions add to their lines of the journal. */
+void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json);
+void outcome_tell_frozen(const struct attempt *attempt, struct json_writer *json);
+void outcome_tell_built(const struct attempt *attempt, struct json_writer *json);
+void outcome_tell_judged(const struct attempt *attempt, struct json_writer *json);
+
+/**
+ * outcome_record() - make the record of an attempt and write it into its folder, the raw samples
+ * beside it
+ * @out: borrows its texts from the run's arena and from tables
+ */
+int outcome_record(struct attempt *attempt, struct record *out, struct err *err) must_check;
