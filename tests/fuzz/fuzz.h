@@ -9,9 +9,9 @@
  * hold. With -Dfuzz=true (clang) meson builds it as a fuzzer:
  *
  *	CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
- *	ninja -C build-fuzz; mkdir found
- *	build-fuzz/tests/fuzz/fuzz-stream -max_total_time=300 found
- *tests/fuzz/corpus/stream build-fuzz/tests/fuzz/fuzz-stream -merge=1 tests/fuzz/corpus/stream found
+ *	ninja -C build-fuzz; mkdir found; corpus=tests/fuzz/corpus/stream
+ *	build-fuzz/tests/fuzz/fuzz-stream -max_total_time=300 found $corpus
+ *	build-fuzz/tests/fuzz/fuzz-stream -merge=1 $corpus found
  *
  * The last line adds what reached new code to the corpus, which each test run replays.
  */
