@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/tree.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
@@ -171,4 +176,34 @@ int tree_text_fd(int fd, struct str *out, struct err *err)
 	CHECK_INT(lseek(fd, 0, SEEK_SET), 0);
 	stream_reader_open(reader, fd, &STREAM_LIMITS_DEFAULT);
 	return text_of(reader, out, err);
+}
+
+int tree_scratch(void)
+{
+	if (geteuid() != 0)
+		SKIP("needs root, for devices and mounts");
+	alarm(TREE_PATIENCE_S);
+	CHECK_INT(unshare(CLONE_NEWNS), 0);
+	CHECK_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	CHECK_INT(mount("scratch", check_folder_path(), "tmpfs", 0, "size=1g,nr_inodes=2m"), 0);
+	return open(check_folder_path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void tree_make_file(int dir_fd, const char *path, const char *content, mode_t mode)
+{
+	auto_fd fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct err err = ERR_INIT;
+
+	CHECK(fd >= 0);
+	CHECK_OK(io_write_all(fd, content, strlen(content), path, &err));
+	CHECK_INT(fchmod(fd, mode), 0);
+}
+
+int tree_collect(int dir_fd, const struct stream_limits *limits, struct collect_report *report)
+{
+	struct err err = ERR_INIT;
+	int fd = tree_empty_fd();
+
+	CHECK_OK(collect_tree(dir_fd, limits, fd, report, &err));
+	return fd;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sandbox/base/str.h"
+#include "sandbox/collect.h"
 #include "sandbox/stream.h"
 
 /*
@@ -38,6 +39,19 @@ int tree_text_fd(int fd, struct str *out, struct err *err);
 
 /* A memfd for the stream that is under test. */
 int tree_empty_fd(void);
+
+/* Whatever hangs is ended, which fails its test. */
+enum { TREE_PATIENCE_S = 20 };
+
+/*
+ * An empty tmpfs in a mount namespace of the test's own, mounted on check_folder_path(); whatever
+ * is in it goes away with the test, which is ended after TREE_PATIENCE_S.
+ */
+int tree_scratch(void);
+void tree_make_file(int dir_fd, const char *path, const char *content, mode_t mode);
+
+/* Collects a folder, which must work, into a memfd. */
+int tree_collect(int dir_fd, const struct stream_limits *limits, struct collect_report *report);
 
 /* The tree behind `fd` has this text. */
 #define CHECK_TREE(fd, want)                                             \

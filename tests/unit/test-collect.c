@@ -24,54 +24,15 @@
 #include "tests/lib/check.h"
 #include "tests/lib/tree.h"
 
-/* Whatever hangs is ended, which fails its test. */
-enum { PATIENCE_S = 20 };
-
-static void need_root(void)
-{
-	if (geteuid() != 0)
-		SKIP("needs root, for devices and mounts");
-}
-
-/* An empty tmpfs in a mount namespace of our own; whatever is in it goes away with the test. */
-static int scratch(void)
-{
-	need_root();
-	alarm(PATIENCE_S);
-	CHECK_INT(unshare(CLONE_NEWNS), 0);
-	CHECK_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	CHECK_INT(mount("scratch", check_folder_path(), "tmpfs", 0, "size=1g,nr_inodes=2m"), 0);
-	return open(check_folder_path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static void make_file(int dir_fd, const char *path, const char *content, mode_t mode)
-{
-	auto_fd fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	struct err err = ERR_INIT;
-
-	CHECK(fd >= 0);
-	CHECK_OK(io_write_all(fd, content, strlen(content), path, &err));
-	CHECK_INT(fchmod(fd, mode), 0);
-}
-
 static void make_folder(int dir_fd, const char *path)
 {
 	CHECK_INT(mkdirat(dir_fd, path, 0700), 0);
 }
 
-static int collect(int dir_fd, const struct stream_limits *limits, struct collect_report *report)
-{
-	struct err err = ERR_INIT;
-	int fd = tree_empty_fd();
-
-	CHECK_OK(collect_tree(dir_fd, limits, fd, report, &err));
-	return fd;
-}
-
 static struct collect_report count(int dir_fd, const struct stream_limits *limits)
 {
 	struct collect_report report;
-	int fd = collect(dir_fd, limits, &report);
+	int fd = tree_collect(dir_fd, limits, &report);
 
 	close(fd);
 	return report;
@@ -80,23 +41,23 @@ static struct collect_report count(int dir_fd, const struct stream_limits *limit
 static void check_collected(int dir_fd, const struct stream_limits *limits, const char *want)
 {
 	struct collect_report report;
-	auto_fd fd = collect(dir_fd, limits, &report);
+	auto_fd fd = tree_collect(dir_fd, limits, &report);
 
 	CHECK_TREE(fd, want);
 }
 
 TEST(a_folder_becomes_the_stream_of_its_files)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	struct collect_report report;
 
 	make_folder(dir, "src");
 	make_folder(dir, "src/empty");
-	make_file(dir, "src/kernel.c", "int main;", 0644);
-	make_file(dir, "build.sh", "make", 0755);
-	make_file(dir, "nothing", "", 0000);
+	tree_make_file(dir, "src/kernel.c", "int main;", 0644);
+	tree_make_file(dir, "build.sh", "make", 0755);
+	tree_make_file(dir, "nothing", "", 0000);
 	{
-		auto_fd fd = collect(dir, &STREAM_LIMITS_DEFAULT, &report);
+		auto_fd fd = tree_collect(dir, &STREAM_LIMITS_DEFAULT, &report);
 
 		CHECK_TREE(fd, "\nx build.sh=make\nf nothing=\nd src\nd src/empty\n"
 			       "f src/kernel.c=int main;");
@@ -110,29 +71,29 @@ TEST(a_folder_becomes_the_stream_of_its_files)
 
 TEST(an_empty_folder_is_an_empty_stream)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 
 	check_collected(dir, &STREAM_LIMITS_DEFAULT, "");
 }
 
 TEST(a_descriptor_that_only_names_the_folder_will_do)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd path = openat(dir, ".", O_PATH | O_CLOEXEC);
 
-	make_file(dir, "a", "1", 0644);
+	tree_make_file(dir, "a", "1", 0644);
 	check_collected(path, &STREAM_LIMITS_DEFAULT, "\nf a=1");
 }
 
 TEST(the_order_is_that_of_the_names_and_not_of_the_file_system)
 {
 	static const char *const names[] = { "ab", "\xff", "b", "a-", "a.", "B" };
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		make_file(dir, names[i], "", 0644);
+		tree_make_file(dir, names[i], "", 0644);
 	make_folder(dir, "a");
-	make_file(dir, "a/z", "", 0644);
+	tree_make_file(dir, "a/z", "", 0644);
 	check_collected(dir, &STREAM_LIMITS_DEFAULT,
 			"\nf B=\nd a\nf a/z=\nf a-=\nf a.=\nf ab=\nf b=\nf \\xff=");
 }
@@ -148,10 +109,10 @@ static void make_socket(const char *folder, const char *name)
 
 TEST(what_is_no_regular_file_is_listed_and_not_read)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	struct collect_report report;
 
-	make_file(dir, "file", "taken", 0644);
+	tree_make_file(dir, "file", "taken", 0644);
 	make_folder(dir, "folder");
 	CHECK_INT(symlinkat("file", dir, "link-in"), 0);
 	CHECK_INT(symlinkat("/etc/passwd", dir, "link-out"), 0);
@@ -163,11 +124,11 @@ TEST(what_is_no_regular_file_is_listed_and_not_read)
 	CHECK_INT(mknodat(dir, "null", S_IFCHR | 0666, makedev(1, 3)), 0);
 	CHECK_INT(mknodat(dir, "disk", S_IFBLK | 0666, makedev(7, 0)), 0);
 	make_socket(check_folder_path(), "socket");
-	make_file(dir, "setuid", "1", 04755);
-	make_file(dir, "setgid", "1", 02755);
-	make_file(dir, "sticky", "1", 01644);
+	tree_make_file(dir, "setuid", "1", 04755);
+	tree_make_file(dir, "setgid", "1", 02755);
+	tree_make_file(dir, "sticky", "1", 01644);
 	{
-		auto_fd fd = collect(dir, &STREAM_LIMITS_DEFAULT, &report);
+		auto_fd fd = tree_collect(dir, &STREAM_LIMITS_DEFAULT, &report);
 
 		CHECK_TREE(fd,
 			   "\nr disk device 0\nr fifo fifo 0\nf file=taken\nd folder"
@@ -186,25 +147,25 @@ TEST(what_is_no_regular_file_is_listed_and_not_read)
 
 TEST(a_folder_with_mode_000_is_read_by_who_may_read_everything)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 
 	make_folder(dir, "closed");
-	make_file(dir, "closed/file", "1", 0000);
+	tree_make_file(dir, "closed/file", "1", 0000);
 	CHECK_INT(fchmodat(dir, "closed", 0000, 0), 0);
 	check_collected(dir, &STREAM_LIMITS_DEFAULT, "\nd closed\nf closed/file=1");
 }
 
 TEST(what_may_not_be_read_is_listed)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 
 	make_folder(dir, "closed");
-	make_file(dir, "closed/file", "1", 0644);
+	tree_make_file(dir, "closed/file", "1", 0644);
 	CHECK_INT(fchmodat(dir, "closed", 0000, 0), 0);
 	make_folder(dir, "no-search");
-	make_file(dir, "no-search/file", "1", 0644);
+	tree_make_file(dir, "no-search/file", "1", 0644);
 	CHECK_INT(fchmodat(dir, "no-search", 0444, 0), 0);
-	make_file(dir, "file", "1", 0000);
+	tree_make_file(dir, "file", "1", 0000);
 	CHECK_INT(fchmodat(dir, ".", 0755, 0), 0);
 	CHECK_INT(setresuid(65534, 65534, 65534), 0);
 	check_collected(dir, &STREAM_LIMITS_DEFAULT,
@@ -214,19 +175,19 @@ TEST(what_may_not_be_read_is_listed)
 
 TEST(each_name_of_a_hard_linked_file_is_a_file)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 
-	make_file(dir, "a", "same", 0644);
+	tree_make_file(dir, "a", "same", 0644);
 	CHECK_INT(linkat(dir, "a", dir, "b", 0), 0);
 	check_collected(dir, &STREAM_LIMITS_DEFAULT, "\nf a=same\nf b=same");
 }
 
 TEST(a_sparse_file_of_a_terabyte_is_refused_by_its_size)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	int64_t start = clock_now();
 
-	make_file(dir, "big", "", 0644);
+	tree_make_file(dir, "big", "", 0644);
 	{
 		auto_fd big = openat(dir, "big", O_WRONLY | O_CLOEXEC);
 
@@ -239,16 +200,16 @@ TEST(a_sparse_file_of_a_terabyte_is_refused_by_its_size)
 TEST(what_does_not_fit_into_the_total_is_left_out_and_the_rest_taken)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 
 	limits.total = 5;
 	limits.file = 4;
-	make_file(dir, "a", "123", 0644);
-	make_file(dir, "b", "123", 0644);
-	make_file(dir, "c", "12", 0644);
-	make_file(dir, "d", "12345", 0644);
-	make_file(dir, "e", "1", 0644);
-	make_file(dir, "f", "", 0644);
+	tree_make_file(dir, "a", "123", 0644);
+	tree_make_file(dir, "b", "123", 0644);
+	tree_make_file(dir, "c", "12", 0644);
+	tree_make_file(dir, "d", "12345", 0644);
+	tree_make_file(dir, "e", "1", 0644);
+	tree_make_file(dir, "f", "", 0644);
 	check_collected(
 		dir, &limits,
 		"\nf a=123\nr b over-total 3\nf c=12\nr d oversize 5\nr e over-total 1\nf f=");
@@ -274,11 +235,11 @@ static int make_deep(int dir_fd, const char *name, int levels)
 TEST(ten_thousand_folders_inside_each_other_are_cut_at_the_limit)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd deepest = make_deep(dir, "d", 10000);
 
-	make_file(deepest, "file", "1", 0644);
-	make_file(dir, "e", "1", 0644);
+	tree_make_file(deepest, "file", "1", 0644);
+	tree_make_file(dir, "e", "1", 0644);
 	limits.depth = 3;
 	check_collected(dir, &limits, "\nd d\nd d/d\nd d/d/d\nr d/d/d/d too-deep 0\nf e=1");
 	limits.depth = STREAM_DEPTH_MAX;
@@ -294,14 +255,14 @@ TEST(ten_thousand_folders_inside_each_other_are_cut_at_the_limit)
 TEST(one_descriptor_a_level_is_enough)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd deepest = make_deep(dir, "d", 100);
 	auto_fd out = tree_empty_fd();
 	struct rlimit rlimit;
 	struct collect_report report;
 	struct err err = ERR_INIT;
 
-	make_file(deepest, "file", "1", 0644);
+	tree_make_file(deepest, "file", "1", 0644);
 	limits.depth = 100;
 	rlimit.rlim_cur = rlimit.rlim_max = (rlim_t) MAX_OF(out, deepest) + 1 + 100 + 4;
 	CHECK_INT(setrlimit(RLIMIT_NOFILE, &rlimit), 0);
@@ -312,7 +273,7 @@ TEST(one_descriptor_a_level_is_enough)
 
 TEST(too_few_descriptors_are_an_error_and_no_refused_entry)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd out = tree_empty_fd();
 	struct rlimit rlimit = { .rlim_cur = 16, .rlim_max = 16 };
 	struct collect_report report;
@@ -328,7 +289,7 @@ TEST(too_few_descriptors_are_an_error_and_no_refused_entry)
 TEST(names_may_be_anything_and_paths_four_kilobytes_long)
 {
 	char name[256];
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd deepest = -1;
 	struct collect_report report;
 	cleanup(str_done) struct str text = STR_INIT;
@@ -337,13 +298,13 @@ TEST(names_may_be_anything_and_paths_four_kilobytes_long)
 	memset(name, '\n', 255);
 	name[255] = '\0';
 	deepest = make_deep(dir, name, 15);
-	make_file(deepest, name, "far", 0644);   /* a path of 4095 bytes */
-	make_folder(deepest, "\x1b[2J");         /* a folder whose path leaves no room */
-	make_file(deepest, "\x1b[2J/in", "", 0); /* which is not looked into */
-	make_file(dir, "-rf", "", 0644);
-	make_file(dir, "\xed\xa0\x80", "", 0644);
+	tree_make_file(deepest, name, "far", 0644);   /* a path of 4095 bytes */
+	make_folder(deepest, "\x1b[2J");              /* a folder whose path leaves no room */
+	tree_make_file(deepest, "\x1b[2J/in", "", 0); /* which is not looked into */
+	tree_make_file(dir, "-rf", "", 0644);
+	tree_make_file(dir, "\xed\xa0\x80", "", 0644);
 	{
-		auto_fd fd = collect(dir, &STREAM_LIMITS_DEFAULT, &report);
+		auto_fd fd = tree_collect(dir, &STREAM_LIMITS_DEFAULT, &report);
 
 		CHECK_OK(tree_text_fd(fd, &text, &err));
 	}
@@ -373,16 +334,16 @@ static void make_many(int dir_fd, int count, const char *format)
 TEST(a_folder_with_too_many_entries_is_left_out_as_a_whole)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd many = -1;
 
 	limits.entries = 10;
 	make_folder(dir, "few");
-	make_file(dir, "few/file", "1", 0644);
+	tree_make_file(dir, "few/file", "1", 0644);
 	make_folder(dir, "many");
 	many = openat(dir, "many", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	make_many(many, 7, "n");
-	make_file(dir, "z", "1", 0644);
+	tree_make_file(dir, "z", "1", 0644);
 	check_collected(dir, &limits, "\nd few\nf few/file=1\nr many too-many 0\nf z=1");
 	limits.entries = 11;
 	{
@@ -396,21 +357,21 @@ TEST(a_folder_with_too_many_entries_is_left_out_as_a_whole)
 TEST(a_hundred_thousand_files_more_than_the_limit_stop_nothing)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd many = -1;
 
 	limits.entries = 1000;
 	make_folder(dir, "many");
 	many = openat(dir, "many", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	make_many(many, 100000, "");
-	make_file(dir, "z", "1", 0644);
+	tree_make_file(dir, "z", "1", 0644);
 	check_collected(dir, &limits, "\nr many too-many 0\nf z=1");
 }
 
 TEST(a_tree_whose_root_holds_too_much_is_an_error)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd out = tree_empty_fd();
 	struct collect_report report;
 	struct err err = ERR_INIT;
@@ -436,23 +397,23 @@ static int read_only_clone(int dir_fd)
 
 TEST(a_read_only_clone_of_a_mount_that_has_writers_can_be_collected)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	auto_fd writer = openat(dir, "open", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	auto_fd clone = read_only_clone(dir);
 
 	CHECK(writer >= 0);
-	make_file(dir, "file", "1", 0644);
+	tree_make_file(dir, "file", "1", 0644);
 	check_collected(clone, &STREAM_LIMITS_DEFAULT, "\nf file=1\nf open=");
 	CHECK_INT(openat(clone, "new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600), -1);
 }
 
 TEST(other_file_systems_below_are_listed_and_not_entered)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	char path[256];
 
 	make_folder(dir, "mounted");
-	make_file(dir, "null", "", 0644);
+	tree_make_file(dir, "null", "", 0644);
 	snprintf(path, sizeof(path), "%s/mounted", check_folder_path());
 	CHECK_INT(mount("other", path, "tmpfs", 0, NULL), 0);
 	snprintf(path, sizeof(path), "%s/null", check_folder_path());
@@ -465,7 +426,7 @@ TEST(a_file_with_more_bytes_than_it_says_is_refused)
 	auto_fd dir = open("/proc/sys/kernel/random", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct collect_report report;
 
-	alarm(PATIENCE_S);
+	alarm(TREE_PATIENCE_S);
 	if (dir < 0)
 		SKIP("there is no /proc/sys/kernel/random");
 	report = count(dir, &STREAM_LIMITS_DEFAULT);
@@ -473,200 +434,9 @@ TEST(a_file_with_more_bytes_than_it_says_is_refused)
 	CHECK_INT(report.counts.bytes, 0);
 }
 
-/* Forks a process that does `meddle(dir_fd)` over and over, until the test ends. */
-static pid_t start_meddling(int dir_fd, void (*meddle)(int dir_fd))
-{
-	pid_t pid = fork();
-
-	CHECK(pid >= 0);
-	if (pid > 0)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(PATIENCE_S);
-	while (true)
-		meddle(dir_fd);
-}
-
-static void stop_meddling(pid_t pid)
-{
-	CHECK_INT(kill(pid, SIGKILL), 0);
-	CHECK_INT(waitpid(pid, NULL, 0), pid);
-}
-
-static void replace_victim(int dir_fd)
-{
-	int fd;
-
-	unlinkat(dir_fd, "victim", 0);
-	best_effort(mkfifoat(dir_fd, "victim", 0600));
-	unlinkat(dir_fd, "victim", 0);
-	best_effort(symlinkat("/etc/passwd", dir_fd, "victim"));
-	unlinkat(dir_fd, "victim", 0);
-	best_effort(mkdirat(dir_fd, "victim", 0700));
-	unlinkat(dir_fd, "victim", AT_REMOVEDIR);
-	best_effort(mknodat(dir_fd, "victim", S_IFCHR | 0600, makedev(1, 5)));
-	best_effort(renameat(dir_fd, "spare", dir_fd, "victim"));
-	best_effort(renameat(dir_fd, "victim", dir_fd, "spare"));
-	fd = openat(dir_fd, "spare", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	best_effort(write(fd, "mine", 4));
-	close(fd);
-	best_effort(linkat(dir_fd, "spare", dir_fd, "victim", 0));
-}
-
-/* What the victim may be in a valid stream, whatever happened. */
-static void check_victim(const struct str *text)
-{
-	static const char *const may[] = { "\nf victim=mine",   "\nf victim=\n",
-					   "\nf victim=m\n",    "\nd victim",
-					   "\nr victim fifo 0", "\nr victim symlink 0",
-					   "\nr victim chan",   "\nr victim device 0",
-					   "\nf victim=mi\n",   "\nf victim=min\n" };
-	const char *found = strstr(text->text, " victim");
-
-	CHECK(!strstr(text->text, "root:"));
-	if (!found)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(may); i++)
-		if (strncmp(found - 2, may[i], strlen(may[i])) == 0)
-			return;
-	check_fail(__FILE__, __LINE__, "the victim is %s", found - 2);
-}
-
-TEST(a_file_that_is_replaced_meanwhile_is_itself_or_refused)
-{
-	auto_fd dir = scratch();
-	pid_t pid;
-	size_t refused = 0;
-
-	make_file(dir, "constant", "same", 0644);
-	make_file(dir, "zz", "1", 0644);
-	pid = start_meddling(dir, replace_victim);
-	for (int i = 0; i < 2000; i++) {
-		cleanup(str_done) struct str text = STR_INIT;
-		struct collect_report report;
-		struct err err = ERR_INIT;
-		auto_fd fd = collect(dir, &STREAM_LIMITS_DEFAULT, &report);
-
-		CHECK_OK(tree_text_fd(fd, &text, &err));
-		CHECK(strncmp(text.text, "\nf constant=same", 16) == 0);
-		CHECK(strcmp(text.text + text.len - 7, "\nf zz=1") == 0);
-		check_victim(&text);
-		refused += report.counts.refused;
-	}
-	stop_meddling(pid);
-	check_note("%zu times refused", refused);
-	CHECK(refused > 0);
-}
-
-static void append(int dir_fd)
-{
-	auto_fd fd = openat(dir_fd, "log", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	struct stat info;
-
-	best_effort(write(fd, "x", 1));
-	if (fstat(fd, &info) == 0 && info.st_size > 1000000)
-		best_effort(ftruncate(fd, 900000));
-}
-
-TEST(a_file_that_is_written_to_meanwhile_has_its_size_or_is_refused)
-{
-	auto_fd dir = scratch();
-	size_t taken = 0, refused = 0;
-	pid_t pid;
-
-	make_file(dir, "a", "1", 0644);
-	make_file(dir, "log", "", 0644);
-	{
-		auto_fd log = openat(dir, "log", O_WRONLY | O_CLOEXEC);
-
-		CHECK_INT(ftruncate(log, 900000), 0);
-	}
-	pid = start_meddling(dir, append);
-	for (int i = 0; i < 200; i++) {
-		struct collect_report report;
-		cleanup(str_done) struct str text = STR_INIT;
-		struct err err = ERR_INIT;
-		auto_fd fd = collect(dir, &STREAM_LIMITS_DEFAULT, &report);
-
-		CHECK_OK(tree_text_fd(fd, &text, &err));
-		CHECK_INT(report.counts.refused, report.refused[STREAM_CHANGED]);
-		refused += report.counts.refused;
-		taken += report.counts.files;
-	}
-	stop_meddling(pid);
-	check_note("%zu files taken, %zu refused", taken, refused);
-	CHECK(taken >= 200);
-	CHECK(refused > 0);
-}
-
-static void append_to_large(int dir_fd)
-{
-	auto_fd fd = openat(dir_fd, "log", O_WRONLY | O_APPEND | O_CLOEXEC);
-
-	best_effort(write(fd, "x", 1));
-}
-
-TEST(a_large_file_that_is_written_to_meanwhile_fails_the_collection)
-{
-	auto_fd dir = scratch();
-	size_t failed = 0;
-	pid_t pid;
-	auto_fd log = openat(dir, "log", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	CHECK_INT(ftruncate(log, (off_t) (20 * MIB)), 0);
-	pid = start_meddling(dir, append_to_large);
-	for (int i = 0; i < 20; i++) {
-		auto_fd out = tree_empty_fd();
-		cleanup(str_done) struct str text = STR_INIT;
-		struct collect_report report;
-		struct err err = ERR_INIT, read_err = ERR_INIT;
-
-		if (collect_tree(dir, &STREAM_LIMITS_DEFAULT, out, &report, &err) == 0)
-			continue;
-		failed++;
-		CHECK_INT(err.kind, ERR_INPUT);
-		CHECK_STR(err.text, "collect: 'log' was changed while it was read: something still "
-				    "writes to it");
-		CHECK_INT(tree_text_fd(out, &text, &read_err), -1);
-	}
-	stop_meddling(pid);
-	CHECK(failed > 0);
-}
-
-static void shrink(int dir_fd)
-{
-	auto_fd fd = openat(dir_fd, "log", O_WRONLY | O_CLOEXEC);
-
-	best_effort(ftruncate(fd, 10));
-	best_effort(ftruncate(fd, (off_t) (20 * MIB)));
-}
-
-TEST(a_large_file_that_shrinks_meanwhile_fails_the_collection)
-{
-	auto_fd dir = scratch();
-	size_t failed = 0;
-	pid_t pid;
-	auto_fd log = openat(dir, "log", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	CHECK_INT(ftruncate(log, (off_t) (20 * MIB)), 0);
-	pid = start_meddling(dir, shrink);
-	for (int i = 0; i < 20; i++) {
-		auto_fd out = tree_empty_fd();
-		struct collect_report report;
-		struct err err = ERR_INIT;
-
-		if (collect_tree(dir, &STREAM_LIMITS_DEFAULT, out, &report, &err) < 0) {
-			CHECK_INT(err.kind, ERR_INPUT);
-			failed++;
-		}
-	}
-	stop_meddling(pid);
-	CHECK(failed > 0);
-}
-
 TEST(a_reader_that_goes_away_is_an_error)
 {
-	auto_fd dir = scratch();
+	auto_fd dir = tree_scratch();
 	struct collect_report report;
 	struct err err = ERR_INIT;
 	int ends[2];
