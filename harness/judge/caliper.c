@@ -125,6 +125,7 @@ static void set_up(struct caliper *caliper, const struct caliper_job *job)
 	memcpy(buffers->inputs, job->inputs, job->inputs_span);
 	poison_fill(buffers->outputs, job->outputs->span, job->poison_seed);
 	memcpy(&control->call, job->call, sizeof(control->call));
+	atomic_store(&control->shape, job->shape);
 	atomic_store(&control->done, PROTOCOL_IDLE);
 	atomic_store(&control->status, PROTOCOL_UNSAID);
 	atomic_store(&control->claimed_ns, 0);

@@ -83,6 +83,7 @@ static int solve(struct problems *problems, struct caliper *oracle, struct input
 	struct caliper_reading reading;
 	struct caliper_job job = {
 		.call = &shape->call,
+		.shape = index,
 		.inputs = problems->list[slot].inputs,
 		.inputs_span = shape->inputs.span,
 		.outputs = &shape->outputs,

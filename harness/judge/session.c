@@ -7,6 +7,7 @@
 /* The path's calls carry which entry is meant; bits above every case number. */
 enum { STORE_BIT = 1 << 16 };
 
+_Static_assert(2 * MARKING_CASES_MAX <= PROTOCOL_SHAPES, "each call of each case has a number");
 _Static_assert((int) MARKING_CASES_MAX < (int) STORE_BIT, "a case number and a bit share a word");
 
 enum { ORDER_MAX = MARKING_CASES_MAX * JUDGE_CALLS * 2 };
@@ -81,6 +82,7 @@ static int call(const struct session *session, struct inputs *stream, uint32_t s
 
 	if (session->role == WORKER_PATH)
 		what.entry = is_store ? PROTOCOL_STORE : PROTOCOL_NULL;
+	job.shape = slot / JUDGE_CALLS + (is_store ? MARKING_CASES_MAX : 0);
 	if (problems_secrets(problems, stream, session->worker, slot, &job.poison_seed, probes,
 			     err) < 0 ||
 	    caliper_call(session->caliper, &job, &reading, err) < 0)
