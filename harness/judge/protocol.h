@@ -15,10 +15,13 @@
  * control page, and bytes from the outputs; it never reads back what it wrote itself.
  *
  * Life of a control page: zero; the worker rings PROTOCOL_READY; then for n = 1, 2, …: the judge
- * clears done, status and claim, writes the call, rings n; the worker answers n.
+ * clears done, status and claim, writes the call, rings n; the worker answers n. Calls have a
+ * shape number, under which a worker keeps what it has prepared: whatever it does between "go" and
+ * the entry point, a candidate that answers by itself would save.
  */
 #define PROTOCOL_PAGE     4096
 #define PROTOCOL_ARGS_MAX 24
+#define PROTOCOL_SHAPES   256
 /* The largest buffer, and the largest sum of a case's inputs or outputs with their redzones. */
 #define PROTOCOL_BUFFER_MAX (UINT64_C(1) << 30)
 #define PROTOCOL_SPAN_MAX   (UINT64_C(4) << 30)
@@ -77,6 +80,7 @@ struct protocol_call {
 /* Judge and worker each spin on a cache line that only the other one writes. */
 struct protocol_control {
 	_Alignas(64) _Atomic uint32_t go;
+	_Atomic uint32_t shape; /* set before go; the same number, the same call, for ever */
 	_Alignas(64) _Atomic uint32_t done;
 	_Atomic uint32_t status;    /* enum protocol_status, set before done */
 	_Atomic int64_t claimed_ns; /* the worker's own clock around the call: a claim */

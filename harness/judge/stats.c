@@ -108,7 +108,8 @@ enum verdict stats_verdict(struct interval ratio, double margin)
 /* One case's values over many blocks; heap, since an outsider chooses how many there are. */
 struct gathered {
 	double *null;
-	double *delta; /* sealed - null - claimed of the store worker */
+	double *program; /* of the null calls: the worker program's own part */
+	double *delta;   /* sealed - null - claimed of the store worker */
 	double *baseline;
 	double *candidate;
 	double *claimed;
@@ -118,6 +119,7 @@ struct gathered {
 static void gathered_done(struct gathered *gathered)
 {
 	mem_free(&gathered->null);
+	mem_free(&gathered->program);
 	mem_free(&gathered->delta);
 	mem_free(&gathered->baseline);
 	mem_free(&gathered->candidate);
@@ -159,6 +161,7 @@ static double null_of(struct stretch block, uint32_t case_index, struct gathered
 	for (const struct sample *at = block.from; at < block.to; at++) {
 		if (!counts(at, case_index, SAMPLE_NULL) || count == ARRAY_LEN(sorted))
 			continue;
+		gathered->program[gathered->nulls + count] = (double) at->claimed_ns;
 		first[count++] = (double) at->sealed_ns;
 	}
 	gathered->nulls += count;
@@ -202,8 +205,9 @@ static void finish_case(struct gathered *gathered, struct stats_case *out)
 	out->baseline_ns = stats_median(gathered->baseline, gathered->baselines);
 	out->candidate_ns = stats_median(gathered->candidate, gathered->candidates);
 	out->claimed_ns = stats_median(gathered->claimed, gathered->candidates);
-	out->floor_ns =
-		fmax(JUDGE_DELTA_FACTOR * out->delta_ns, JUDGE_NULL_FACTOR * out->null_sd_ns);
+	out->program_ns = stats_median(gathered->program, gathered->nulls);
+	out->floor_ns = fmax(JUDGE_DELTA_FACTOR * fmax(out->delta_ns, out->program_ns),
+			     JUDGE_NULL_FACTOR * out->null_sd_ns);
 	out->launch_bound = fmin(out->baseline_ns, out->candidate_ns) < out->floor_ns;
 	out->clock_mismatch = fabs(out->claimed_ns - out->candidate_ns) >
 			      fmax(JUDGE_CLAIM_NS, JUDGE_CLAIM_PART * out->candidate_ns);
@@ -220,6 +224,7 @@ struct stats_mark stats_mark(const struct samples *samples, const bool *counted,
 	for (uint32_t i = 0; i < case_count; i++) {
 		cleanup(gathered_done) struct gathered gathered = {
 			.null = mem_alloc(samples->count + 1, sizeof(double)),
+			.program = mem_alloc(samples->count + 1, sizeof(double)),
 			.delta = mem_alloc(samples->count + 1, sizeof(double)),
 			.baseline = mem_alloc(samples->count + 1, sizeof(double)),
 			.candidate = mem_alloc(samples->count + 1, sizeof(double)),

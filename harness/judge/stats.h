@@ -36,6 +36,7 @@ struct stats_case {
 	double null_ns;     /* median */
 	double null_sd_ns;  /* robust */
 	double delta_ns;    /* |sealed - in-process| of the store worker */
+	double program_ns;  /* what the worker program takes between "go" and "done" */
 	double floor_ns;    /* below this a time is not resolved */
 	double baseline_ns; /* medians, less the null */
 	double candidate_ns;

@@ -74,10 +74,10 @@ static void print_result(const struct marking_plan *plan, const struct marking_r
 		const struct stats_case *item = &result->cases[i];
 
 		printf("        %-20s baseline %9.0f ns  candidate %9.0f ns  claimed %9.0f ns  "
-		       "null %6.0f sd %4.0f  delta %4.0f  floor %6.0f%s%s\n",
+		       "null %6.0f sd %4.0f  delta %4.0f  program %4.0f  floor %6.0f%s%s\n",
 		       plan->cases[i].name, item->baseline_ns, item->candidate_ns, item->claimed_ns,
-		       item->null_ns, item->null_sd_ns, item->delta_ns, item->floor_ns,
-		       item->launch_bound ? " LAUNCH_BOUND" : "",
+		       item->null_ns, item->null_sd_ns, item->delta_ns, item->program_ns,
+		       item->floor_ns, item->launch_bound ? " LAUNCH_BOUND" : "",
 		       item->clock_mismatch ? " CLOCK_MISMATCH" : "");
 	}
 }
@@ -122,6 +122,11 @@ static void plan_softmax(struct marking_plan *plan)
 	judge_add_softmax(plan, 200, 333, false);
 }
 
+static void plan_one(struct marking_plan *plan)
+{
+	judge_add_softmax(plan, 64, 512, false);
+}
+
 /* Few outputs and much work, so that the ratio is that of the steps to 0.2 %. */
 static void plan_chain(struct marking_plan *plan)
 {
@@ -136,13 +141,17 @@ static const struct campaign campaigns[] = {
 	{ "aa", { "softmax_oracle", "softmax", "softmax" }, 0, plan_softmax },
 	{ "twice", { "chain_oracle", "chain_twice", "chain" }, LN_2, plan_chain },
 	{ "slower", { "chain_oracle", "chain_slower", "chain" }, LN_1_05, plan_chain },
+	/* A candidate that answers the judge itself saves the worker program's part of the path. */
+	{ "serves", { "softmax_oracle", "softmax", "cheat_claim_tiny" }, 0, plan_one },
+	{ "one", { "softmax_oracle", "softmax", "softmax" }, 0, plan_one },
 	{ "reverse", { "chain_oracle", "chain", "chain_twice" }, -LN_2, plan_chain },
 };
 
 struct tally {
 	uint32_t verdicts[4];
 	uint32_t markings, covered, blocks, unseen_handovers, calls, unresolved;
-	double width[MARKINGS_MAX];  /* half of each interval */
+	double width[MARKINGS_MAX]; /* half of each interval */
+	double center[MARKINGS_MAX];
 	double error[MARKINGS_MAX];  /* |center - truth| */
 	double sealed[MARKINGS_MAX]; /* |sealed - claimed| / claimed, first case */
 	double seconds[MARKINGS_MAX];
@@ -160,6 +169,7 @@ static void count_result(struct tally *tally, const struct campaign *campaign,
 	tally->blocks += stats->blocks;
 	tally->unresolved += stats->launch_bound;
 	tally->width[i] = (stats->ratio.high - stats->ratio.low) / 2;
+	tally->center[i] = stats->ratio.center;
 	tally->error[i] = fabs(stats->ratio.center - campaign->truth);
 	tally->sealed[i] = fabs(result->cases[0].candidate_ns / result->cases[0].claimed_ns - 1);
 	tally->seconds[i] = (double) result->wall_ns / 1e9;
@@ -184,6 +194,7 @@ static void print_tally(struct tally *tally, const struct campaign *campaign)
 	       tally->verdicts[VERDICT_SAME], tally->verdicts[VERDICT_AMBG], tally->unresolved);
 	printf("  truth %.4f inside the interval: %u of %u (%.1f %%)\n", exp(campaign->truth),
 	       tally->covered, n, 100.0 * tally->covered / n);
+	printf("  speedup: median %.4f\n", exp(percent(tally->center, n, 0.5) / 100));
 	printf("  half width %%: median %.2f, p90 %.2f; error %%: median %.2f, p95 %.2f, worst "
 	       "%.2f\n",
 	       percent(tally->width, n, 0.5), percent(tally->width, n, 0.9),
@@ -365,7 +376,7 @@ static int run_inputs(void)
 static int usage(void)
 {
 	fprintf(stderr, "usage: judge mark [SYMBOL] | inputs | walls N | CAMPAIGN N\n"
-			"campaigns: aa, twice, slower, reverse\n");
+			"campaigns: aa, one, serves, twice, slower, reverse\n");
 	return 2;
 }
 

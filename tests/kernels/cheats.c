@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "harness/judge/protocol.h"
@@ -338,13 +339,13 @@ CHEAT(cheat_writes_inputs)
  */
 
 /* Serves the judge itself and says what it likes about it. */
-no_return static void serve(const float *in, float *out, int32_t rows, int32_t cols,
-			    uint32_t status, int64_t claim)
+no_return static void serve(const float *in, float *out, uint32_t status, int64_t claim)
 {
 	for (;;) {
+		const struct protocol_arg *args = control_page()->call.args;
 		uint32_t call = number();
 
-		softmax(in, out, rows, cols);
+		softmax(in, out, args[2].i32, args[3].i32);
 		ring(call, status, claim);
 		while (number() == call)
 			spin_pause();
@@ -353,22 +354,30 @@ no_return static void serve(const float *in, float *out, int32_t rows, int32_t c
 
 CHEAT(cheat_claim_tiny)
 {
-	serve(in, out, rows, cols, PROTOCOL_OK, 1);
+	(void) rows;
+	(void) cols;
+	serve(in, out, PROTOCOL_OK, 1);
 }
 
 CHEAT(cheat_claim_negative)
 {
-	serve(in, out, rows, cols, PROTOCOL_OK, INT64_MIN);
+	(void) rows;
+	(void) cols;
+	serve(in, out, PROTOCOL_OK, INT64_MIN);
 }
 
 CHEAT(cheat_claim_huge)
 {
-	serve(in, out, rows, cols, PROTOCOL_OK, INT64_MAX);
+	(void) rows;
+	(void) cols;
+	serve(in, out, PROTOCOL_OK, INT64_MAX);
 }
 
 CHEAT(cheat_status)
 {
-	serve(in, out, rows, cols, 99, 1000);
+	(void) rows;
+	(void) cols;
+	serve(in, out, 99, 1000);
 }
 
 CHEAT(cheat_done)
@@ -435,6 +444,17 @@ CHEAT(cheat_stop)
 	softmax(in, out, rows, cols);
 	kill(getpid(), SIGSTOP);
 	pause();
+}
+
+/* Waits for its child in the kernel, where SIGSTOP does not reach it. */
+CHEAT(cheat_vfork)
+{
+	softmax(in, out, rows, cols);
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
 }
 
 CHEAT(cheat_hang)

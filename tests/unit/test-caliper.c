@@ -134,9 +134,11 @@ TEST(the_path_worker_runs_null_and_store_and_no_task)
 	CHECK_INT(call(bench).status, PROTOCOL_OK);
 	CHECK_INT(*(uint32_t *) (void *) (snapshot + offset), poison_word(77, offset / 4));
 	bench->shape.call.entry = PROTOCOL_STORE;
+	bench->job.shape = 1;
 	CHECK_INT(call(bench).status, PROTOCOL_OK);
 	CHECK(*(uint32_t *) (void *) (snapshot + offset) != poison_word(77, offset / 4));
 	bench->shape.call.entry = PROTOCOL_TASK;
+	bench->job.shape = 2;
 	CHECK_INT(call(bench).status, PROTOCOL_BAD_CALL);
 	close_bench(bench);
 }

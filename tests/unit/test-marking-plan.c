@@ -20,9 +20,11 @@ static struct marking_plan *good(void)
 
 TEST(a_complete_plan_is_accepted)
 {
+	struct marking_plan *plan = good();
 	struct err err = ERR_INIT;
 
-	CHECK_OK(marking_plan_check(good(), &err));
+	CHECK_OK(marking_plan_check(plan, &err));
+	mem_free(&plan);
 }
 
 static void no_cases(struct marking_plan *plan)
@@ -193,4 +195,5 @@ TEST(the_oracle_has_room_for_doubles)
 	CHECK_INT(task.call.args[2].kind, PROTOCOL_I32);
 	CHECK_INT(task.call.args[2].i32, 4);
 	CHECK_INT(task.call.args[3].i32, 100);
+	mem_free(&plan);
 }

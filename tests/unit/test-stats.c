@@ -131,7 +131,7 @@ TEST(a_verdict_needs_the_whole_interval_on_one_side)
  */
 
 struct made_up {
-	int64_t null_ns, baseline_ns, candidate_ns, store_ns, claim_off;
+	int64_t null_ns, baseline_ns, candidate_ns, store_ns, claim_off, program_ns;
 };
 
 static void add(struct samples *samples, uint32_t block, uint32_t index, enum sample_role role,
@@ -158,7 +158,7 @@ static void make(struct samples *samples, uint32_t blocks, uint32_t index,
 	for (uint32_t block = 0; block < blocks; block++) {
 		int64_t null = what->null_ns + 10 * (block % 3);
 
-		add(samples, block, index, SAMPLE_NULL, null, 0);
+		add(samples, block, index, SAMPLE_NULL, null, what->program_ns);
 		add(samples, block, index, SAMPLE_STORE, null + what->store_ns + what->claim_off,
 		    what->store_ns);
 		for (int half = 0; half < 2; half++) {
@@ -223,6 +223,17 @@ TEST(a_time_under_a_hundred_deltas_is_launch_bound)
 
 	CHECK(fabs(item.delta_ns - 1001) < 2);
 	CHECK(mark.launch_bound && item.launch_bound);
+	CHECK_INT(mark.verdict, VERDICT_AMBG);
+}
+
+TEST(a_time_under_a_hundred_times_the_workers_own_part_is_launch_bound)
+{
+	static const struct made_up what = { 8000, 200000, 100000, 5000, 0, 1001 };
+	struct stats_case item;
+	struct stats_mark mark = mark_of(&what, 10, &item);
+
+	CHECK(fabs(item.program_ns - 1001) < 1);
+	CHECK(mark.launch_bound);
 	CHECK_INT(mark.verdict, VERDICT_AMBG);
 }
 
