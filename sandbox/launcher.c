@@ -53,7 +53,7 @@ struct launcher {
 	struct cgroup_host cgroups;
 	struct seccomp_program filter;
 	struct device_slice devices;
-	struct monitor_host host;
+	struct jail_host host;
 };
 
 static int open_state(struct err *err)
@@ -92,7 +92,7 @@ static int leave_mounts(struct err *err)
 
 static int prepare(struct launcher *launcher, struct err *err)
 {
-	struct monitor_host *host = &launcher->host;
+	struct jail_host *host = &launcher->host;
 
 	if (geteuid() != 0)
 		return err_set(err, ERR_HOST, "proctor's launcher needs root: use sudo");
@@ -219,7 +219,7 @@ static int parse(struct launcher *launcher, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct launcher launcher = { .socket_fd = -1 };
+	struct launcher launcher = { .socket_fd = -1 };
 	struct event hello = { .kind = EVENT_READY };
 	struct err err = ERR_INIT;
 

@@ -85,11 +85,14 @@ void spec_init(struct jail_spec *spec, const char *name);
 
 /**
  * spec_add_arg() - append an argument; arguments come before environment strings
- * spec_add_env() - append "NAME=value"
  *
- * Return: 0, or -1 with an ERR_INPUT error if they are too long together.
+ * Return: 0, or -1 with an ERR_INPUT error if all strings together are too long.
  */
 int spec_add_arg(struct jail_spec *spec, const char *arg, struct err *err) must_check;
+
+/**
+ * spec_add_env() - append "NAME=value"; as spec_add_arg()
+ */
 int spec_add_env(struct jail_spec *spec, const char *entry, struct err *err) must_check;
 
 /**

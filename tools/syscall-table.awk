@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turns policies/syscalls/*.list into the C table that sandbox/seccomp.c compiles in:
 #
 #	awk -f syscall-table.awk base.list files.list process.list gpu.list refused.list

@@ -35,7 +35,9 @@ struct inputs {
 int inputs_open(struct inputs *inputs, const uint8_t key[INPUTS_KEY], const char *label,
 		const uint64_t *numbers, struct err *err) must_check;
 
-/* inputs_u64() - the next 64 bits */
+/**
+ * inputs_u64() - the next 64 bits
+ */
 uint64_t inputs_u64(struct inputs *inputs);
 
 /**

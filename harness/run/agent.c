@@ -53,16 +53,18 @@ static int pack_program(int program_fd, int out_fd, struct err *err)
 	return stream_writer_close(writer, err);
 }
 
-int agent_run(const struct run *run, const struct run_task *task, const struct run_agent *agent,
-	      int folder_fd, int frozen_fd, struct jail_outcome *out, struct err *err)
+int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err *err)
 {
 	static const char *const copy[] = { "/bin/cp", "-R", COMPOSE_AGENT "/.", COMPOSE_WORK,
 					    NULL };
 	static const char *const program[] = { COMPOSE_AGENT "/program", NULL };
+	const struct run *run = job->run;
+	const struct run_task *task = job->task;
+	const struct run_agent *agent = job->agent;
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	auto_fd script = memfd_create("proctor-script", MFD_CLOEXEC);
 	struct jail_io io = {
-		.folder_fd = folder_fd,
+		.folder_fd = job->folder_fd,
 		.name = "agent",
 		.output_max = run->policy.agent.output,
 		.stop_fd = run->plan->stop_fd,
@@ -84,6 +86,6 @@ int agent_run(const struct run *run, const struct run_task *task, const struct r
 	spec_fds_init(&fds);
 	fds.fd[SPEC_FD_TREES] = task->pristine_fd;
 	fds.fd[SPEC_FD_TREES + 1] = script;
-	fds.fd[SPEC_FD_COLLECT] = frozen_fd;
+	fds.fd[SPEC_FD_COLLECT] = job->frozen_fd;
 	return jail_run(run->launcher->socket_fd, spec, &fds, &io, out, err);
 }

@@ -77,13 +77,19 @@ static int new_file(const struct attempt *attempt, const char *name, struct err 
 static int run_agent(struct attempt *attempt, struct err *err)
 {
 	const struct event *last = &attempt->agent_outcome.last;
+	struct agent_job job = {
+		.run = attempt->run,
+		.task = attempt->task,
+		.agent = attempt->agent,
+		.folder_fd = attempt->folder_fd,
+	};
 
 	attempt->times.agent_ns = clock_wall_ns();
 	attempt->frozen_fd = new_file(attempt, "frozen.tree", err);
 	if (attempt->frozen_fd < 0)
 		return -1;
-	if (agent_run(attempt->run, attempt->task, attempt->agent, attempt->folder_fd,
-		      attempt->frozen_fd, &attempt->agent_outcome, err) < 0)
+	job.frozen_fd = attempt->frozen_fd;
+	if (agent_run(&job, &attempt->agent_outcome, err) < 0)
 		return -1;
 	if (attempt->agent_outcome.stopped)
 		return err_set(err, ERR_SYS, "stopped by the operator");
@@ -131,10 +137,16 @@ static int freeze(struct attempt *attempt, struct err *err)
 
 static int build(struct attempt *attempt, struct err *err)
 {
+	const struct build_job job = {
+		.run = attempt->run,
+		.build = &attempt->task->task.build,
+		.tree_fd = attempt->candidate_fd,
+		.folder_fd = attempt->folder_fd,
+		.name = "build",
+	};
 	struct build_result result;
 
-	if (build_tree(attempt->run, &attempt->task->task.build, attempt->candidate_fd,
-		       attempt->folder_fd, "build", &result, &attempt->built_fd, err) < 0)
+	if (build_tree(&job, &result, &attempt->built_fd, err) < 0)
 		return err_wrap(err, "build the candidate");
 	attempt->is_built = result.is_built;
 	snprintf(attempt->build_why, sizeof(attempt->build_why), "%s", result.why);
@@ -189,6 +201,9 @@ static int judge(struct attempt *attempt, struct err *err)
 		.source = &source,
 		.judge_cpu = run->judge_cpu,
 		.worker_cpu = run->worker_cpu,
+		.deadline = clock_after_ms(task->mark.wall_ms),
+		.tick = show_time,
+		.context = run->progress,
 	};
 
 	if (!attempt->is_built)
@@ -202,8 +217,7 @@ static int judge(struct attempt *attempt, struct err *err)
 		return -1;
 	what.keeper_fd = keeper_fd;
 	attempt->judged = mem_alloc(1, sizeof(*attempt->judged));
-	if (judging_run(&what, clock_after_ms(task->mark.wall_ms), show_time, run->progress,
-			attempt->judged, &attempt->samples, err) < 0)
+	if (judging_run(&what, attempt->judged, &attempt->samples, err) < 0)
 		return -1;
 	attempt->times.judged_ns = clock_wall_ns();
 	if (attempt->judged->has_error) {

@@ -67,13 +67,14 @@ static int look_at_products(const struct task_build *build, const struct jail_sp
 	return 0;
 }
 
-int build_tree(const struct run *run, const struct task_build *build, int tree_fd, int log_fd,
-	       const char *name, struct build_result *result, int *out_fd, struct err *err)
+int build_tree(const struct build_job *job, struct build_result *result, int *out_fd,
+	       struct err *err)
 {
+	const struct run *run = job->run;
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	const struct jail_io io = {
-		.folder_fd = log_fd,
-		.name = name,
+		.folder_fd = job->folder_fd,
+		.name = job->name,
 		.output_max = run->policy.build.output,
 		.stop_fd = run->plan->stop_fd,
 	};
@@ -84,10 +85,11 @@ int build_tree(const struct run *run, const struct task_build *build, int tree_f
 	*result = (struct build_result){ .is_built = false };
 	if (products < 0)
 		return err_sys(err, "create a memfd");
-	if (compose_build(&run->policy, build, spec, err) < 0 || rewind_to_start(tree_fd, err) < 0)
+	if (compose_build(&run->policy, job->build, spec, err) < 0 ||
+	    rewind_to_start(job->tree_fd, err) < 0)
 		return -1;
 	spec_fds_init(&fds);
-	fds.fd[SPEC_FD_TREES] = tree_fd;
+	fds.fd[SPEC_FD_TREES] = job->tree_fd;
 	fds.fd[SPEC_FD_COLLECT] = products;
 	if (jail_run(run->launcher->socket_fd, spec, &fds, &io, &outcome, err) < 0)
 		return -1;
@@ -98,7 +100,7 @@ int build_tree(const struct run *run, const struct task_build *build, int tree_f
 	if (outcome.stopped)
 		return err_set(err, ERR_SYS, "stopped by the operator");
 	judge_ending(&outcome, result->why, sizeof(result->why));
-	if (result->why[0] == '\0' && look_at_products(build, spec, products, result, err) < 0)
+	if (result->why[0] == '\0' && look_at_products(job->build, spec, products, result, err) < 0)
 		return -1;
 	result->is_built = result->why[0] == '\0';
 	if (result->is_built)

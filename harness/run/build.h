@@ -6,6 +6,14 @@
 /*
  * Building in a jail: a tree goes in, what the build's command leaves comes out
  */
+struct build_job {
+	const struct run *run;
+	const struct task_build *build;
+	int tree_fd;   /* the stream of the tree; read from its beginning */
+	int folder_fd; /* receives NAME.stdout and NAME.stderr */
+	const char *name;
+};
+
 struct build_result {
 	bool is_built;
 	char why[256];        /* if not */
@@ -14,13 +22,10 @@ struct build_result {
 
 /**
  * build_tree() - run a build over a tree
- * @tree_fd:   the stream of the tree; borrowed, read from its beginning
- * @log_fd:    the folder that receives NAME.stdout and NAME.stderr
- * @out_fd:    receives what was built, a tree stream, owned by the caller; -1 if it was not
+ * @out_fd: receives what was built, a tree stream, owned by the caller; -1 if it was not
  *
  * A build that fails, takes too long or leaves less than it promises is a result. Return: -1 only
  * for a failure of ours.
  */
-int build_tree(const struct run *run, const struct task_build *build, int tree_fd, int log_fd,
-	       const char *name, struct build_result *result, int *out_fd,
+int build_tree(const struct build_job *job, struct build_result *result, int *out_fd,
 	       struct err *err) must_check;

@@ -185,13 +185,13 @@ static void receive(int result_fd, struct judging_result *out, struct samples *s
 	}
 }
 
-static void wait_for_result(int result_fd, int64_t deadline, void (*tick)(void *context),
-			    void *context, struct judging_result *out, struct samples *samples)
+static void wait_for_result(int result_fd, const struct judging *what, struct judging_result *out,
+			    struct samples *samples)
 {
 	struct pollfd ready = { .fd = result_fd, .events = POLLIN };
 
 	for (;;) {
-		int64_t next = MIN_OF(clock_after_ms(TICK_MS), deadline);
+		int64_t next = MIN_OF(clock_after_ms(TICK_MS), what->deadline);
 		int count = poll(&ready, 1, clock_poll_ms(next));
 
 		if (count > 0) {
@@ -202,17 +202,16 @@ static void wait_for_result(int result_fd, int64_t deadline, void (*tick)(void *
 			fail(out, "can not be heard");
 			return;
 		}
-		if (clock_now() >= deadline) {
+		if (clock_now() >= what->deadline) {
 			fail(out, "took longer than the task's mark.wall");
 			return;
 		}
-		if (tick)
-			tick(context);
+		what->tick(what->context);
 	}
 }
 
-int judging_run(const struct judging *what, int64_t deadline, void (*tick)(void *context),
-		void *context, struct judging_result *out, struct samples *samples, struct err *err)
+int judging_run(const struct judging *what, struct judging_result *out, struct samples *samples,
+		struct err *err)
 {
 	struct process judge = PROCESS_INIT;
 	auto_fd ours = -1, theirs = -1;
@@ -229,7 +228,7 @@ int judging_run(const struct judging *what, int64_t deadline, void (*tick)(void 
 	if (side == 0)
 		be_judge(what, theirs, self);
 	fd_close(&theirs);
-	wait_for_result(ours, deadline, tick, context, out, samples);
+	wait_for_result(ours, what, out, samples);
 	process_kill(&judge);
 	return 0;
 }

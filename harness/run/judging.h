@@ -21,6 +21,9 @@ struct judging {
 	struct jail_source *source; /* launcher, program, null, and the four roles; borrowed */
 	uint32_t judge_cpu, worker_cpu;
 	int64_t floor_ppm;
+	int64_t deadline;            /* on clock_now(); a judge that takes longer is ended */
+	void (*tick)(void *context); /* called about once a second while we wait */
+	void *context;
 };
 
 enum { JUDGING_WHY_MAX = 320 };
@@ -44,13 +47,10 @@ struct judging_result {
 
 /**
  * judging_run() - fork the judge and wait for its result
- * @deadline: on clock_now(); a judge that takes longer is ended
- * @tick:     called about once a second while we wait; may be NULL
- * @samples:  receives the raw samples; samples_done() frees them
+ * @samples: receives the raw samples; samples_done() frees them
  *
  * A judge that fails, dies or takes too long is a result with has_error set. Return: 0, or -1 if
  * there could be no judge at all.
  */
-int judging_run(const struct judging *what, int64_t deadline, void (*tick)(void *context),
-		void *context, struct judging_result *out, struct samples *samples,
+int judging_run(const struct judging *what, struct judging_result *out, struct samples *samples,
 		struct err *err) must_check;

@@ -7,10 +7,24 @@
  * What an attempt came to, for the journal and for its record
  */
 
-/* What the transitions add to their lines of the journal. */
+/**
+ * outcome_tell_agent() - what the transition to AGENT adds to its line: how the agent ended
+ */
 void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json);
+
+/**
+ * outcome_tell_frozen() - the roots of the frozen tree and of the candidate
+ */
 void outcome_tell_frozen(const struct attempt *attempt, struct json_writer *json);
+
+/**
+ * outcome_tell_built() - whether the candidate was built, and why not
+ */
 void outcome_tell_built(const struct attempt *attempt, struct json_writer *json);
+
+/**
+ * outcome_tell_judged() - the marks and the verdict
+ */
 void outcome_tell_judged(const struct attempt *attempt, struct json_writer *json);
 
 /**

@@ -165,18 +165,17 @@ static int hash_folder(const struct run_task *task, struct digest *out, struct e
 }
 
 /* The author's own code has to build; where it does not, its author has to know why. */
-static int build_own(struct run *run, const struct task_build *build, int tree_fd, int folder_fd,
-		     const char *name, struct digest *digest, int *out_fd, struct err *err)
+static int build_own(const struct build_job *job, struct digest *digest, int *out_fd,
+		     struct err *err)
 {
 	struct build_result result;
 
-	if (build_tree(run, build, tree_fd, folder_fd, name, &result, out_fd, err) < 0)
-		return err_wrap(err, "%s", name);
+	if (build_tree(job, &result, out_fd, err) < 0)
+		return err_wrap(err, "%s", job->name);
 	if (!result.is_built)
 		return err_set(err, ERR_INPUT,
-			       "%s: %s; its output is in %s.stderr of the run's "
-			       "folder of the task",
-			       name, result.why, name);
+			       "%s: %s; its output is in %s.stderr of the run's folder of the task",
+			       job->name, result.why, job->name);
 	*digest = result.digest;
 	return 0;
 }
@@ -184,6 +183,7 @@ static int build_own(struct run *run, const struct task_build *build, int tree_f
 static int open_task(struct run *run, struct run_task *task, struct err *err)
 {
 	auto_fd folder = -1, evaluate = -1;
+	struct build_job job;
 	struct digest oracle;
 	char status[256];
 
@@ -201,11 +201,12 @@ static int open_task(struct run *run, struct run_task *task, struct err *err)
 	evaluate = pack(run, task, "evaluate", "evaluate.tree", err);
 	if (evaluate < 0)
 		return -1;
-	if (build_own(run, &task->task.baseline, task->pristine_fd, folder, "baseline",
-		      &task->baseline_digest, &task->baseline_fd, err) < 0)
+	job = (struct build_job){ run, &task->task.baseline, task->pristine_fd, folder,
+				  "baseline" };
+	if (build_own(&job, &task->baseline_digest, &task->baseline_fd, err) < 0)
 		return -1;
-	return build_own(run, &task->task.oracle.build, evaluate, folder, "oracle", &oracle,
-			 &task->oracle_fd, err);
+	job = (struct build_job){ run, &task->task.oracle.build, evaluate, folder, "oracle" };
+	return build_own(&job, &oracle, &task->oracle_fd, err);
 }
 
 static int open_tasks(struct run *run, struct err *err)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sandbox/base/process.h"
+#include "sandbox/brief.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/devices.h"
+#include "sandbox/handshake.h"
+#include "sandbox/lease.h"
+#include "sandbox/wire.h"
+
+/*
+ * The host's side of one jail: built by a table of steps, each with its undo, and taken down by
+ * the same table from bottom to top.
+ */
+
+/* What all jails of a launcher share; prepared once. */
+struct jail_host {
+	const struct cgroup_host *cgroups;
+	const struct seccomp_program *filter;
+	const struct device_slice *devices;
+	int devices_fd;      /* the BPF program that allows exactly these */
+	int image_fd;        /* the program of pid 1: a sealed memfd */
+	int state_fd;        /* the folder of the leases */
+	uint32_t range_base; /* first host id of the uid ranges */
+	uint32_t range_count;
+	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
+};
+
+struct jail {
+	const struct jail_host *host;
+	const struct jail_spec *spec;
+	struct spec_fds *fds; /* borrowed */
+	enum brief_payload payload;
+	struct ids ids;
+	char leaf[64]; /* the cgroup's name */
+	struct cgroup_limits limits;
+
+	size_t built; /* steps that were applied */
+	struct cgroup cgroup;
+	struct process init;
+	int report_fd;            /* pid 1 talks here */
+	int payload_fd;           /* the payload's pidfd */
+	int given_fd;             /* borrowed: the frozen tree, for BRIEF_COLLECT */
+	int devices_fd;           /* the mount that becomes /dev */
+	struct report start;      /* what pid 1 said first */
+	struct message_fds tmpfs; /* a read-only clone of each */
+};
+
+/**
+ * jail_init() - a jail that is not built yet, for the payload of @spec
+ * @lease: decides uid range and name of the cgroup; all are borrowed
+ */
+void jail_init(struct jail *jail, const struct jail_host *host, const struct jail_spec *spec,
+	       struct spec_fds *fds, const struct lease *lease);
+
+/**
+ * jail_build() - all steps; afterwards the payload runs (or the collector has finished)
+ *
+ * After a failure nothing is left; jail->start says what pid 1 had to say about it.
+ */
+int jail_build(struct jail *jail, struct err *err) must_check;
+
+/**
+ * jail_end_processes() - end every process of the jail and wait until the kernel says that none is
+ * left; may be called again
+ */
+void jail_end_processes(struct jail *jail);
+
+/**
+ * jail_take_down() - undo all steps that were applied
+ *
+ * jail->tmpfs survives: it is what the workspace is collected from.
+ */
+void jail_take_down(struct jail *jail);
