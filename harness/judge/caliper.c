@@ -40,12 +40,18 @@ void caliper_init(struct caliper *out, const struct worker_source *source, struc
 	out->flush_unordered = flush_probe();
 }
 
-static int hold(struct caliper *caliper, struct err *err)
+/* A worker that can not be held has used up its time, whatever it answered. */
+static int hold(struct caliper *caliper, struct caliper_reading *reading, struct err *err)
 {
+	int rc;
+
 	if (!has_hold(caliper))
 		return 0;
-	if (caliper->source->hold(caliper->source->context, &caliper->worker, err) < 0)
+	rc = caliper->source->hold(caliper->source->context, &caliper->worker, err);
+	if (rc < 0)
 		return err_wrap(err, "hold the worker");
+	if (rc > 0)
+		reading->end = CALIPER_TIMEOUT;
 	return 0;
 }
 
@@ -113,7 +119,7 @@ int caliper_open(struct caliper *caliper, enum worker_role role, struct caliper_
 	*reading = (struct caliper_reading){ .end = CALIPER_DONE };
 	reading->end = wait_done(caliper, PROTOCOL_READY, raw_clock_ns() + JUDGE_START_NS);
 	read_answer(caliper, reading);
-	return hold(caliper, err);
+	return hold(caliper, reading, err);
 }
 
 /* Everything that the worker must not see before its time runs. It is held. */
@@ -205,7 +211,7 @@ int caliper_call(struct caliper *caliper, const struct caliper_job *job,
 	set_up(caliper, job);
 	measure(caliper, job, seen, reading);
 	read_answer(caliper, reading);
-	if (hold(caliper, err) < 0)
+	if (hold(caliper, reading, err) < 0)
 		return -1;
 	if (reading->end == CALIPER_DONE)
 		verify(caliper, job, seen, reading);

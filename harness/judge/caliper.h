@@ -21,13 +21,13 @@
  *   snapshot      of all outputs; the worker is held again; whatever is verified, is verified on it
  *
  * The worker never runs between two calls. Inputs have to be written before caches are flushed and
- * "go" is rung; a worker that is not held works on them meanwhile, and one that did gained 1.2
- * times on a softmax with every output right (tests/bench/judge walls).
+ * "go" is rung; a worker that is not held works on them meanwhile, and one that did gained 1.2 to
+ * 1.5 times on a softmax with every output right (tests/bench/judge walls).
  */
 enum caliper_end {
 	CALIPER_DONE,     /* it rang; is it right? */
 	CALIPER_DIED,     /* its process ended first */
-	CALIPER_TIMEOUT,  /* the deadline came first */
+	CALIPER_TIMEOUT,  /* the deadline came first, or it can not be held */
 	CALIPER_GARBAGE,  /* it rang what no worker of ours rings */
 	CALIPER_LATE,     /* an output changed after it rang */
 	CALIPER_REDZONE,  /* it wrote outside its outputs */

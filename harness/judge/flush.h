@@ -15,7 +15,7 @@ bool flush_probe(void);
  * flush_caches() - put [@at, @at + @bytes) out of every cache of the host
  * @unordered: what flush_probe() said
  *
- * 64 bytes take 3 to 10 ns (clflushopt, else clflush; dc civac on ARM), by line and not by
- * reading something large, since a shared last-level cache may be larger than anything sensible.
+ * By line (clflushopt, else clflush; dc civac on ARM) and not by reading something large, since a
+ * shared last-level cache may be larger than anything sensible.
  */
 void flush_caches(const void *at, uint64_t bytes, bool unordered);

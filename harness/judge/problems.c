@@ -138,7 +138,7 @@ static uint64_t word_offset(const struct protocol_layout *outputs, uint64_t word
 }
 
 int problems_secrets(const struct problems *problems, struct inputs *stream, uint32_t worker,
-		     uint32_t slot, uint64_t *poison_seed, uint64_t *probes, struct err *err)
+		     uint32_t slot, struct problem_secrets *out, struct err *err)
 {
 	const struct protocol_layout *outputs = &problems->shapes[slot / JUDGE_CALLS].outputs;
 	uint64_t numbers[INPUTS_NUMBERS] = { problems->round, worker, slot, 0 };
@@ -148,9 +148,9 @@ int problems_secrets(const struct problems *problems, struct inputs *stream, uin
 		return -1;
 	for (uint32_t i = 0; i < outputs->count; i++)
 		words += whole_words(outputs->bytes[i]);
-	*poison_seed = inputs_u64(stream);
+	out->poison_seed = inputs_u64(stream);
 	for (int i = 0; i < JUDGE_PROBES; i++)
-		probes[i] = word_offset(outputs, inputs_below(stream, words));
+		out->probes[i] = word_offset(outputs, inputs_below(stream, words));
 	return 0;
 }
 

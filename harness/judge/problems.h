@@ -49,14 +49,18 @@ int problems_create(struct problems *out, const struct marking_plan *plan, const
 int problems_draw(struct problems *problems, struct caliper *oracle, const bool *live,
 		  struct mark *failed, struct err *err) must_check;
 
+/* What one call of one worker has beside its inputs, and nobody can foretell. */
+struct problem_secrets {
+	uint64_t poison_seed;
+	uint64_t probes[JUDGE_PROBES]; /* offsets, each of a word of an output */
+};
+
 /**
- * problems_secrets() - draw what one call of one worker gets beside its inputs
+ * problems_secrets() - draw them
  * @worker: number of the worker within the round
- * @probes: JUDGE_PROBES offsets, each of a word of an output
  */
 int problems_secrets(const struct problems *problems, struct inputs *stream, uint32_t worker,
-		     uint32_t slot, uint64_t *poison_seed, uint64_t *probes,
-		     struct err *err) must_check;
+		     uint32_t slot, struct problem_secrets *out, struct err *err) must_check;
 
 /**
  * problems_compare() - every output of a call against what is expected

@@ -67,7 +67,7 @@ static int call(const struct session *session, struct inputs *stream, uint32_t s
 	const struct problems *problems = session->problems;
 	const struct marking_shape *shape = &problems->shapes[slot / JUDGE_CALLS];
 	struct protocol_call what = shape->call;
-	uint64_t probes[JUDGE_PROBES];
+	struct problem_secrets secrets;
 	struct caliper_reading reading;
 	struct comparison found;
 	uint32_t arg = 0;
@@ -76,16 +76,17 @@ static int call(const struct session *session, struct inputs *stream, uint32_t s
 		.inputs = problems->list[slot].inputs,
 		.inputs_span = shape->inputs.span,
 		.outputs = &shape->outputs,
-		.probes = probes,
+		.probes = secrets.probes,
 		.wall_ns = problems->plan->call_ns,
 	};
 
 	if (session->role == WORKER_PATH)
 		what.entry = is_store ? PROTOCOL_STORE : PROTOCOL_NULL;
 	job.shape = slot / JUDGE_CALLS + (is_store ? MARKING_CASES_MAX : 0);
-	if (problems_secrets(problems, stream, session->worker, slot, &job.poison_seed, probes,
-			     err) < 0 ||
-	    caliper_call(session->caliper, &job, &reading, err) < 0)
+	if (problems_secrets(problems, stream, session->worker, slot, &secrets, err) < 0)
+		return -1;
+	job.poison_seed = secrets.poison_seed;
+	if (caliper_call(session->caliper, &job, &reading, err) < 0)
 		return -1;
 	*failed = verdict_of_reading(&reading, session->role, session->stage);
 	if (failed->kind == MARK_NONE && session->role != WORKER_PATH) {

@@ -53,7 +53,8 @@ struct worker_source {
 	 * to its worker shows later, as an answer that is wrong or does not come. */
 	int (*start)(void *context, enum worker_role role, const struct worker_fds *fds,
 		     struct worker *out, struct err *err);
-	/* Returns when no instruction of the worker runs any more, or it has ended. */
+	/* Return: 0 no instruction of the worker runs any more, or it has ended; 1 that did not
+	 * come about within JUDGE_HOLD_NS, which a worker can bring about; -1 the host failed. */
 	int (*hold)(void *context, const struct worker *worker, struct err *err);
 	/* Lets it go on; on the path of the measured time. Nothing happens to one that ended. */
 	void (*release)(void *context, const struct worker *worker);

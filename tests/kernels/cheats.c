@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "harness/judge/protocol.h"
@@ -443,6 +444,17 @@ CHEAT(cheat_stop)
 	softmax(in, out, rows, cols);
 	kill(getpid(), SIGSTOP);
 	pause();
+}
+
+/* Waits for its child in the kernel, where SIGSTOP does not reach it. */
+CHEAT(cheat_vfork)
+{
+	softmax(in, out, rows, cols);
+	if (vfork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
 }
 
 CHEAT(cheat_hang)

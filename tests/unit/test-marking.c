@@ -109,6 +109,7 @@ TEST(each_cheat_has_its_mark)
 		{ "cheat_segv", MARK_WRONG, REASON_DIED },
 		{ "cheat_kill", MARK_WRONG, REASON_DIED },
 		{ "cheat_stop", MARK_RESOURCE, REASON_TIMEOUT },
+		{ "cheat_vfork", MARK_RESOURCE, REASON_TIMEOUT },
 		{ "cheat_hang", MARK_RESOURCE, REASON_TIMEOUT },
 		{ "no_such_symbol", MARK_WRONG, REASON_NO_SYMBOL },
 	};

@@ -147,19 +147,20 @@ TEST(probes_lie_in_outputs_and_reach_all_of_them)
 	struct desk *desk = open_desk("softmax_oracle");
 	const struct protocol_layout *outputs = &desk->problems.shapes[1].outputs;
 	cleanup(inputs_done) struct inputs stream = INPUTS_INIT;
-	uint64_t probes[JUDGE_PROBES], seed, last = 0;
+	struct problem_secrets secrets;
+	uint64_t last = 0;
 	struct err err = ERR_INIT;
 	bool hit[11] = { false };
 
 	for (uint32_t slot = JUDGE_CALLS; slot < 2 * JUDGE_CALLS; slot++) {
-		CHECK_OK(problems_secrets(&desk->problems, &stream, 2, slot, &seed, probes, &err));
-		CHECK(seed != last);
-		last = seed;
+		CHECK_OK(problems_secrets(&desk->problems, &stream, 2, slot, &secrets, &err));
+		CHECK(secrets.poison_seed != last);
+		last = secrets.poison_seed;
 		for (int i = 0; i < JUDGE_PROBES; i++) {
-			CHECK_INT(probes[i] % 8, 0);
-			CHECK(probes[i] >= outputs->offset[0]);
-			CHECK(probes[i] < outputs->offset[0] + outputs->bytes[0]);
-			hit[(probes[i] - outputs->offset[0]) / 8] = true;
+			CHECK_INT(secrets.probes[i] % 8, 0);
+			CHECK(secrets.probes[i] >= outputs->offset[0]);
+			CHECK(secrets.probes[i] < outputs->offset[0] + outputs->bytes[0]);
+			hit[(secrets.probes[i] - outputs->offset[0]) / 8] = true;
 		}
 	}
 	for (int i = 0; i < 11; i++)
