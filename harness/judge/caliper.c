@@ -6,7 +6,7 @@
 
 #include "harness/judge/flush.h"
 #include "harness/judge/poison.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "sandbox/base/mem.h"
 
 static bool has_probes(const struct caliper *caliper)

@@ -8,7 +8,7 @@
 #include "harness/judge/constants.h"
 #include "harness/judge/protocol.h"
 #include "harness/judge/sentry.h"
-#include "harness/judge/worker-source.h"
+#include "harness/judge/worker_source.h"
 #include "sandbox/base/err.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "harness/judge/worker-source.h"
+#include "harness/judge/worker_source.h"
 #include "sandbox/wire.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <sched.h>
 
 #include "harness/judge/buffers.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "harness/judge/session.h"
 
 struct marking {

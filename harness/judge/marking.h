@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 #include "harness/judge/samples.h"
 #include "harness/judge/stats.h"
 #include "harness/judge/verdict.h"
-#include "harness/judge/worker-source.h"
+#include "harness/judge/worker_source.h"
 
 /*
  * One marking: baseline and candidate against the oracle, then against each other

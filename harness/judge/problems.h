@@ -6,7 +6,7 @@
 
 #include "harness/judge/caliper.h"
 #include "harness/judge/inputs.h"
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 #include "harness/judge/verdict.h"
 
 /*

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "harness/judge/constants.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 
 struct sentry_page {
 	_Alignas(64) _Atomic uint32_t posted;  /* the judge: the round to keep the CPU for */

@@ -6,8 +6,8 @@
 
 #include "harness/judge/caliper.h"
 #include "harness/judge/compare.h"
-#include "harness/judge/marking-plan.h"
-#include "harness/judge/worker-source.h"
+#include "harness/judge/marking_plan.h"
+#include "harness/judge/worker_source.h"
 #include "sandbox/base/names.h"
 #include "sandbox/base/str.h"
 

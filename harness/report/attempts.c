@@ -106,7 +106,9 @@ static void add_row(struct table *table, const struct record *record)
 		       exp(seen->ratio_high));
 	add_toned(table, is_timed ? seen->verdict : NULL);
 	table_double(table, record_is_marked(record) ? score_attempt(&result) : NAN, 1);
-	table_duration(table, record->usage.wall_ns);
+	table_duration(table, record->times.leased_ns == 0
+				      ? RECORD_UNKNOWN
+				      : record->times.recorded_ns - record->times.leased_ns);
 	table_text(table, why(record));
 }
 
@@ -119,11 +121,11 @@ void attempts_table(const struct record *records, size_t count, struct table *ou
 
 void attempts_add_summary(const struct score_summary *summary, struct str *out)
 {
-	str_addf(out, "%zu task%s: %zu compiled, %zu correct, mean score %.1f\n", summary->tasks,
+	str_addf(out, "%zu attempt%s: %zu compiled, %zu correct, mean score %.1f\n", summary->tasks,
 		 summary->tasks == 1 ? "" : "s", summary->compiled, summary->correct,
 		 summary->mean_score);
 	str_addf(out,
-		 "speedup over all tasks: mean %.2f, geometric %.2f (a failed one counts %.1f), "
+		 "speedup over all attempts: mean %.2f, geometric %.2f (a failed one counts %.1f), "
 		 "fast_1 %.0f %%, fast_2 %.0f %%\n",
 		 summary->mean_speedup, summary->geometric, SCORE_SPEEDUP_FLOOR,
 		 100 * summary->fast_1, 100 * summary->fast_2);
@@ -133,7 +135,7 @@ void attempts_put_summary(const struct score_summary *summary, struct json_write
 			  const char *key)
 {
 	json_put_object(json, key);
-	json_put_int(json, "tasks", (int64_t) summary->tasks);
+	json_put_int(json, "attempts", (int64_t) summary->tasks);
 	json_put_int(json, "compiled", (int64_t) summary->compiled);
 	json_put_int(json, "correct", (int64_t) summary->correct);
 	json_put_double(json, "total_score", summary->total_score);

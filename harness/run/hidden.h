@@ -3,7 +3,7 @@
 
 #include "harness/config/task.h"
 #include "harness/judge/inputs.h"
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 
 /*
  * The hidden draw: from a task and the key of one candidate to the cases of its marking

@@ -10,10 +10,10 @@
 
 #include "harness/judge/inputs.h"
 #include "harness/judge/marking.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "sandbox/base/mem.h"
-#include "tests/lib/fork-source.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/fork_source.h"
+#include "tests/lib/judge_cases.h"
 
 struct subject {
 	const char *oracle;

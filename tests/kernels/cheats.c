@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "harness/judge/protocol.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "tests/kernels/kernels.h"
 
 /* What a row of the table below needs: one entry point with a body. */

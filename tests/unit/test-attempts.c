@@ -15,7 +15,7 @@ static struct record plain_record(const char *task)
 				.is_built = true,
 				.seen = RECORD_MARK_NONE,
 				.unseen = RECORD_MARK_NONE,
-				.usage = { .wall_ns = 65 * NS_PER_S } };
+				.times = { .leased_ns = NS_PER_S, .recorded_ns = 66 * NS_PER_S } };
 }
 
 TEST(each_record_is_a_row_whatever_became_of_it)
@@ -40,7 +40,7 @@ TEST(each_record_is_a_row_whatever_became_of_it)
 	records[3].is_built = false;
 	records[3].ending = (struct record_ending){ .how = NULL };
 	records[3].infra = "no seat was free";
-	records[3].usage.wall_ns = RECORD_UNKNOWN;
+	records[3].times.leased_ns = 0; /* it did not come to that */
 	attempts_table(records, 4, &table);
 	table_print(&table, &(struct table_style){ .width = 0 }, &out);
 	CHECK_STR(out.text,
@@ -70,7 +70,7 @@ TEST(an_unseen_failure_is_told_when_the_seen_cases_are_right)
 	CHECK(strstr(out.text, "120.0  1:05  unseen case 2 is wrong\n"));
 }
 
-TEST(the_summary_counts_every_task)
+TEST(the_summary_counts_every_attempt)
 {
 	static const struct score_result results[] = { { true, true, 4 }, { false, false, 0 } };
 	const struct score_summary summary = score_summarise(results, 2);
@@ -78,12 +78,12 @@ TEST(the_summary_counts_every_task)
 	struct json_writer json;
 
 	attempts_add_summary(&summary, &out);
-	CHECK_STR(out.text, "2 tasks: 1 compiled, 1 correct, mean score 260.0\n"
-			    "speedup over all tasks: mean 2.00, geometric 0.63 (a failed one "
+	CHECK_STR(out.text, "2 attempts: 1 compiled, 1 correct, mean score 260.0\n"
+			    "speedup over all attempts: mean 2.00, geometric 0.63 (a failed one "
 			    "counts 0.1), fast_1 50 %, fast_2 50 %\n");
 	str_clear(&out);
 	json_writer_init(&json, &out);
 	attempts_put_summary(&summary, &json, NULL);
-	CHECK(strstr(out.text, "{\"tasks\":2,\"compiled\":1,\"correct\":1,\"total_score\":520.0,"
+	CHECK(strstr(out.text, "{\"attempts\":2,\"compiled\":1,\"correct\":1,\"total_score\":520.0,"
 			       "\"mean_score\":260.0,\"mean_speedup\":2.0,\"geometric\":0.63"));
 }

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 #include "harness/judge/poison.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork-source.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/fork_source.h"
+#include "tests/lib/judge_cases.h"
 
 enum { ROWS = 40, COLS = 100 };
 

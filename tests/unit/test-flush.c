@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "tests/lib/check.h"
 
 enum { LINE = 64, LINES = 2048 };

@@ -7,8 +7,8 @@
 #include "harness/judge/inputs.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork-source.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/fork_source.h"
+#include "tests/lib/judge_cases.h"
 
 enum { FEW = 2 }; /* blocks of a marking whose times do not matter */
 

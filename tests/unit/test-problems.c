@@ -6,8 +6,8 @@
 #include "harness/judge/poison.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork-source.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/fork_source.h"
+#include "tests/lib/judge_cases.h"
 
 static const uint8_t key[INPUTS_KEY] = { 9 };
 

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "tests/lib/check.h"
 
 enum { CPU = 1 };

@@ -5,8 +5,8 @@
 
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork-source.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/fork_source.h"
+#include "tests/lib/judge_cases.h"
 
 static const uint8_t key[INPUTS_KEY] = { 9 };
 

@@ -5,7 +5,7 @@
 
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/judge_cases.h"
 
 static struct mark of(enum caliper_end end, uint32_t status, enum worker_role role)
 {

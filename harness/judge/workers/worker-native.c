@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "harness/judge/protocol.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "sandbox/base/mem.h"
 
 struct memory {

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 
 /*
  * Plans over tests/kernels for tests and benchmarks of the judge.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/judge_cases.h"
 
 static struct marking_plan *good(void)
 {

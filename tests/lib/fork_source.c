@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/lib/fork-source.h"
+#include "tests/lib/fork_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "harness/judge/constants.h"
-#include "harness/judge/raw-clock.h"
+#include "harness/judge/raw_clock.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/syscalls.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/lib/judge-cases.h"
+#include "tests/lib/judge_cases.h"
 
 #include <sched.h>
 #include <stdio.h>

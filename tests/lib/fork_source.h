@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "harness/judge/worker-source.h"
+#include "harness/judge/worker_source.h"
 #include "sandbox/base/process.h"
 
 /*

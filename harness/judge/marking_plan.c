@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/judge/marking-plan.h"
+#include "harness/judge/marking_plan.h"
 
 #include <math.h>
 #include <string.h>
