@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * bench-launch [--count N] BUILD-FOLDER: what it takes to start /bin/true, wait for it and have
+ * everything of it gone
+ *
+ *	fork+exec    posix_spawn and wait, from this program
+ *	bubblewrap   a peer that makes namespaces, but no user range, cgroup or filter
+ *	proctor jail the command, with a launcher of its own each time
+ *	launcher     a running launcher: one request a launch
+ *
+ * Interleaved in random order, at a gap of 0 and of 50 ms: after a pause caches and the kernel's
+ * grace periods cost more. Run by hand, as root, on a quiet machine.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/wire.h"
+
+enum { WAYS = 4, GAPS = 2 };
+
+struct bench {
+	const char *proctor; /* the command */
+	int launcher_fd;
+	int null_fd;
+	struct jail_spec *spec;
+	size_t count;
+	double *times[GAPS][WAYS]; /* microseconds */
+};
+
+no_return static void die(const char *what)
+{
+	fprintf(stderr, "bench-launch: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void spawn(const char *const *argv)
+{
+	posix_spawn_file_actions_t actions;
+	char *const *args;
+	char *none[] = { NULL };
+	int status;
+	pid_t pid;
+
+	memcpy(&args, &argv, sizeof(args));
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	if (posix_spawnp(&pid, argv[0], &actions, NULL, args, none) != 0)
+		die(argv[0]);
+	posix_spawn_file_actions_destroy(&actions);
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		die(argv[0]);
+}
+
+static void by_fork(struct bench *bench)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+
+	(void) bench;
+	spawn(argv);
+}
+
+static void by_bubblewrap(struct bench *bench)
+{
+	static const char *const argv[] = { "/usr/bin/bwrap",
+					    "--unshare-all",
+					    "--ro-bind",
+					    "/",
+					    "/",
+					    "--proc",
+					    "/proc",
+					    "--dev",
+					    "/dev",
+					    "--tmpfs",
+					    "/tmp",
+					    "--die-with-parent",
+					    "--",
+					    "/bin/true",
+					    NULL };
+
+	(void) bench;
+	spawn(argv);
+}
+
+static void by_command(struct bench *bench)
+{
+	const char *const argv[] = { bench->proctor, "jail", "--", "/bin/true", NULL };
+
+	spawn(argv);
+}
+
+static void by_launcher(struct bench *bench)
+{
+	struct event event = { .kind = EVENT_STARTED };
+	struct err err = ERR_INIT;
+	struct spec_fds fds;
+	auto_fd jail = -1;
+
+	spec_fds_init(&fds);
+	fds.fd[SPEC_FD_STDOUT] = fds.fd[SPEC_FD_STDERR] = bench->null_fd;
+	jail = wire_request(bench->launcher_fd, bench->spec, &fds, &err);
+	while (jail >= 0 && event.kind == EVENT_STARTED)
+		if (wire_next(jail, &event, NULL, &err) < 0)
+			break;
+	if (event.kind != EVENT_ENDED || event.result.ending != ENDING_EXITED) {
+		fprintf(stderr, "bench-launch: %s%s\n", err.text, event.err.text);
+		exit(1);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(struct bench *bench);
+} ways[WAYS] = {
+	{ "fork+exec", by_fork },
+	{ "bubblewrap", by_bubblewrap },
+	{ "proctor jail", by_command },
+	{ "launcher", by_launcher },
+};
+
+static void start_launcher(struct bench *bench, const char *folder)
+{
+	struct err err = ERR_INIT;
+	struct event hello;
+	char path[512], option[32];
+	int pair[2];
+	pid_t pid;
+
+	if (message_pair(pair, &err) < 0)
+		die("sockets");
+	snprintf(path, sizeof(path), "%s/proctor-launcher", folder);
+	pid = fork();
+	if (pid == 0) {
+		snprintf(option, sizeof(option), "--socket=%d", pair[1]);
+		fcntl(pair[1], F_SETFD, 0);
+		execl(path, "proctor-launcher", option, NULL);
+		_exit(127);
+	}
+	close(pair[1]);
+	bench->launcher_fd = pair[0];
+	if (pid < 0 || wire_next(pair[0], &hello, NULL, &err) < 0 || hello.kind != EVENT_READY) {
+		fprintf(stderr, "bench-launch: %s: %s\n", path, hello.err.text);
+		exit(1);
+	}
+}
+
+/* Every way once a round, in an order of its own. */
+static void run_round(struct bench *bench, int gap, size_t round)
+{
+	unsigned char order[WAYS] = { 0, 1, 2, 3 };
+
+	for (int i = WAYS - 1; i > 0; i--) {
+		unsigned char random, swap;
+
+		if (getrandom(&random, 1, 0) != 1)
+			die("random");
+		random %= (unsigned char) (i + 1);
+		swap = order[i];
+		order[i] = order[random];
+		order[random] = swap;
+	}
+	for (int i = 0; i < WAYS; i++) {
+		const struct timespec pause = { .tv_nsec = gap ? 50 * NS_PER_MS : 0 };
+		int64_t start;
+
+		nanosleep(&pause, NULL);
+		start = clock_now();
+		ways[order[i]].run(bench);
+		bench->times[gap][order[i]][round] = (double) (clock_now() - start) / 1e3;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+static void report(struct bench *bench, int gap)
+{
+	double medians[WAYS];
+
+	printf("gap %d ms, %zu launches each\n", gap ? 50 : 0, bench->count);
+	printf("  %-14s %10s %10s %10s %12s %13s\n", "", "min us", "median us", "p95 us",
+	       "x fork+exec", "x bubblewrap");
+	for (int way = 0; way < WAYS; way++) {
+		qsort(bench->times[gap][way], bench->count, sizeof(double), compare);
+		medians[way] = bench->times[gap][way][bench->count / 2];
+	}
+	for (int way = 0; way < WAYS; way++)
+		printf("  %-14s %10.0f %10.0f %10.0f %12.2f %13.2f\n", ways[way].name,
+		       bench->times[gap][way][0], medians[way],
+		       bench->times[gap][way][bench->count * 95 / 100], medians[way] / medians[0],
+		       medians[way] / medians[1]);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = { .count = 100, .spec = mem_alloc(1, sizeof(*bench.spec)) };
+	struct err err = ERR_INIT;
+	char proctor[512];
+
+	if (argc == 4 && strcmp(argv[1], "--count") == 0) {
+		bench.count = strtoul(argv[2], NULL, 10);
+		argv += 2;
+		argc -= 2;
+	}
+	if (argc != 2 || bench.count < 10 || bench.count > 100000) {
+		fprintf(stderr, "usage: bench-launch [--count N] BUILD-FOLDER\n");
+		return 2;
+	}
+	snprintf(proctor, sizeof(proctor), "%s/proctor", argv[1]);
+	bench.proctor = proctor;
+	bench.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	spec_init(bench.spec, "bench");
+	if (spec_add_arg(bench.spec, "/bin/true", &err) < 0 || bench.null_fd < 0)
+		die("spec");
+	start_launcher(&bench, argv[1]);
+	for (int gap = 0; gap < GAPS; gap++) {
+		for (int way = 0; way < WAYS; way++)
+			bench.times[gap][way] = mem_alloc(bench.count, sizeof(double));
+		for (size_t round = 0; round < bench.count; round++)
+			run_round(&bench, gap, round);
+		report(&bench, gap);
+	}
+	return 0;
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The freeze of a hostile workspace (tests/attacks/hostile_tree.c): the archive holds exactly the
+# regular files, everything else is listed, nothing hangs.
+. "$(dirname "$0")/../lib/e2e.sh"
+need_root
+
+mkdir "$scratch/put"
+cp "$e2e_build/tests/attack-hostile_tree" "$scratch/put/hostile"
+chmod 755 "$scratch" "$scratch/put" "$scratch/put/hostile"
+
+it 'collects within half a minute, though a daemon writes on'
+run -t 30 proctor jail --put "$scratch/put" --archive "$scratch/archive" -- /work/hostile
+expect_code 0
+
+"$e2e_build/tests/tree-list" "$scratch/archive" >"$scratch/list" 2>"$scratch/list.err"
+sum() { printf "$1" | sha256sum | cut -d ' ' -f 1; }
+holds() { # MODE SIZE CONTENT PATH
+	grep -qxF -e "file $1 $2 $(sum "$3") $4" "$scratch/list" || fail "no 'file $1 $2 … $4'"
+}
+
+it 'is a stream of the grammar'
+check test -s "$scratch/list"
+check_not test -s "$scratch/list.err"
+
+it 'holds a plain file'
+holds - 5 plain plain
+it 'holds files and folders of mode 000'
+holds - 6 secret secret
+holds - 6 inside dark/inside
+it 'holds both names of a hard linked file'
+holds - 4 twin twin-a
+holds - 4 twin twin-b
+it 'holds a file that somebody has parked a writable descriptor of'
+holds - 6 parked parked
+it 'holds a name with a newline, escaped when shown'
+holds - 2 nl 'new\x0aline'
+it 'holds a name of 255 bytes'
+holds - 4 long "$(printf '%0255d' 0 | tr 0 n)"
+it 'holds a path of 3,800 bytes'
+check grep -qE '^file - 3 [0-9a-f]{64} (d{200}/){18}d{200}/end$' "$scratch/list"
+it 'holds what the daemon wrote, up to its end, in whole writes'
+size=$(sed -n 's/^file - \([0-9]*\) [0-9a-f]* written$/\1/p' "$scratch/list")
+check test "${size:-0}" -gt 0
+check test $((${size:-1} % 5)) -eq 0
+
+for refused in 'symlink link-out' 'symlink link-in' 'fifo fifo' 'socket socket' 'oversize sparse' 'setid setuid'; do
+	it "lists, and does not hold: ${refused#* }"
+	grep -qE "^refused ${refused%% *} [0-9]+ - ${refused#* }$" "$scratch/list" || fail 'it is not listed'
+	check_not grep -qE "^file .* ${refused#* }$" "$scratch/list"
+done
+
+it 'holds nothing else'
+others=$(grep -c '^file ' "$scratch/list")
+check test "$others" -eq 11 # the ten above and the program itself
+
+it 'gives the same archive of the same tree'
+run proctor jail --archive "$scratch/one" -- sh -c 'mkdir b a; echo 1 >b/x; echo 2 >a/y; chmod 755 a/y'
+run proctor jail --archive "$scratch/two" -- sh -c 'mkdir a b; echo 2 >a/y; chmod 755 a/y; echo 1 >b/x'
+check cmp -s "$scratch/one" "$scratch/two"
