@@ -7,7 +7,7 @@ __attribute__((noinline, noclone, noipa)) static void pass(const float *x, float
 	for (int64_t i = 0; i < count; i++) {
 		float value = x[i];
 
-		for (int step = 0; step < 16; step++)
+		for (int step = 0; step < 256; step++)
 			value = value * 0.75f + x[i] * 0.25f;
 		y[i] = value;
 	}
