@@ -90,7 +90,7 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 {
 	brief->payload = jail->payload;
 	brief->ids = jail->ids;
-	brief->filter = *jail->host->filter;
+	brief->filter = jail->spec->freezable ? *jail->host->worker_filter : *jail->host->filter;
 	brief->spec = *jail->spec;
 	memcpy(brief->spec.plan.masks, jail->host->masks, sizeof(brief->spec.plan.masks));
 	for (size_t i = 0; i < join_count; i++)

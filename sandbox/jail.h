@@ -17,7 +17,7 @@
 /* What all jails of a launcher share; prepared once. */
 struct jail_host {
 	const struct cgroup_host *cgroups;
-	const struct seccomp_program *filter;
+	const struct seccomp_program *filter, *worker_filter;
 	const struct device_slice *devices;
 	int devices_fd;      /* the BPF program that allows exactly these */
 	int image_fd;        /* the program of pid 1: a sealed memfd */

@@ -51,7 +51,7 @@ extern const unsigned char init_image[], init_image_end[];
 struct launcher {
 	int socket_fd;
 	struct cgroup_host cgroups;
-	struct seccomp_program filter;
+	struct seccomp_program filter, worker_filter;
 	struct device_slice devices;
 	struct jail_host host;
 };
@@ -102,7 +102,8 @@ static int prepare(struct launcher *launcher, struct err *err)
 	if (host->state_fd < 0)
 		return -1;
 	if (leave_mounts(err) < 0 || cgroup_host_open(&launcher->cgroups, err) < 0 ||
-	    seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0)
+	    seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0 ||
+	    seccomp_compile(SECCOMP_PROFILE_WORKER, &launcher->worker_filter, err) < 0)
 		return -1;
 	devices_base(&launcher->devices);
 	host->devices_fd = devices_load(&launcher->devices, err);
@@ -114,6 +115,7 @@ static int prepare(struct launcher *launcher, struct err *err)
 		return -1;
 	host->cgroups = &launcher->cgroups;
 	host->filter = &launcher->filter;
+	host->worker_filter = &launcher->worker_filter;
 	host->devices = &launcher->devices;
 	host->range_base = RANGE_BASE;
 	host->range_count = RANGE_COUNT;
@@ -121,7 +123,7 @@ static int prepare(struct launcher *launcher, struct err *err)
 }
 
 /* One request: a monitor takes it over. What was wrong with it goes to the client. */
-static int serve_one(struct launcher *launcher, struct jail_spec *spec, struct err *err)
+static int serve_one(struct launcher *launcher, struct jail_spec *spec)
 {
 	cleanup(spec_fds_done) struct spec_fds fds;
 	struct event refusal = { .kind = EVENT_FAILED };
@@ -143,22 +145,21 @@ static int serve_one(struct launcher *launcher, struct jail_spec *spec, struct e
 		if (child > 0)
 			return 1;
 	}
-	if (fds.fd[SPEC_FD_CONTROL] < 0) {
-		*err = refusal.err;
-		return -1;
-	}
+	/* Nonsense without a socket: nobody can be told, and nobody else may suffer from it. */
+	if (fds.fd[SPEC_FD_CONTROL] < 0)
+		return 1;
 	/* If the client has gone meanwhile, the next receive sees it. */
 	best_effort(wire_tell(fds.fd[SPEC_FD_CONTROL], &refusal, NULL, &ignored));
 	return 1;
 }
 
-static int serve(struct launcher *launcher, struct err *err)
+static void serve(struct launcher *launcher)
 {
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	int more;
 
 	do {
-		more = serve_one(launcher, spec, err);
+		more = serve_one(launcher, spec);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 	} while (more > 0);
@@ -166,7 +167,6 @@ static int serve(struct launcher *launcher, struct err *err)
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	cgroup_host_done(&launcher->cgroups);
-	return more;
 }
 
 /* Nothing of the terminal or the client's files is left to a launcher or its children. */
@@ -235,5 +235,6 @@ int main(int argc, char **argv)
 	}
 	if (wire_tell(launcher.socket_fd, &hello, NULL, &err) < 0 || hello.kind != EVENT_READY)
 		return err_exit_code(&err);
-	return serve(&launcher, &err) < 0 ? err_exit_code(&err) : 0;
+	serve(&launcher);
+	return 0;
 }

@@ -37,14 +37,16 @@
 #error "the byte order and the audit number of this machine are not known here"
 #endif
 
-enum list { LIST_BASE, LIST_FILES, LIST_PROCESS, LIST_GPU, LIST_REFUSED };
+enum list { LIST_BASE, LIST_CHANNELS, LIST_FILES, LIST_PROCESS, LIST_GPU, LIST_REFUSED };
 
 /* Each list that a profile has no bit for is left out, that is, ENOSYS. */
 static const unsigned int lists_of[SECCOMP_PROFILES] = {
-	[SECCOMP_PROFILE_PLAIN] =
+	[SECCOMP_PROFILE_PLAIN] = 1U << LIST_BASE | 1U << LIST_CHANNELS | 1U << LIST_FILES |
+				  1U << LIST_PROCESS | 1U << LIST_REFUSED,
+	[SECCOMP_PROFILE_WORKER] =
 		1U << LIST_BASE | 1U << LIST_FILES | 1U << LIST_PROCESS | 1U << LIST_REFUSED,
-	[SECCOMP_PROFILE_GPU] = 1U << LIST_BASE | 1U << LIST_FILES | 1U << LIST_PROCESS |
-				1U << LIST_GPU | 1U << LIST_REFUSED,
+	[SECCOMP_PROFILE_GPU] = 1U << LIST_BASE | 1U << LIST_CHANNELS | 1U << LIST_FILES |
+				1U << LIST_PROCESS | 1U << LIST_GPU | 1U << LIST_REFUSED,
 };
 
 static const struct {

@@ -15,8 +15,9 @@
  * (seccomp.c, libseccomp); a jail installs the bytes (seccomp_install.c, which needs no library).
  */
 enum seccomp_profile {
-	SECCOMP_PROFILE_PLAIN, /* base, files, process */
-	SECCOMP_PROFILE_GPU,   /* and gpu */
+	SECCOMP_PROFILE_PLAIN,  /* base, channels, files, process */
+	SECCOMP_PROFILE_WORKER, /* without channels: no sockets, no System V or POSIX queues */
+	SECCOMP_PROFILE_GPU,    /* and gpu */
 	SECCOMP_PROFILES,
 };
 

@@ -73,7 +73,8 @@ struct jail_spec {
 	uint32_t tree_count;
 	uint32_t pass_count;
 	uint32_t has_program; /* 1: SPEC_FD_PROGRAM comes along */
-	uint32_t freezable;   /* 1: the client gets the means to freeze and thaw the jail */
+	uint32_t freezable;   /* 1: the client gets the means to freeze and thaw the jail, whose
+				 system calls then are those of a worker */
 	struct tree_slice trees[SPEC_TREES_MAX];
 };
 

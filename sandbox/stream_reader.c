@@ -72,7 +72,8 @@ static const uint8_t *part(struct stream_decoder *decoder, size_t len)
 	} else {
 		decoder->held = len;
 	}
-	decoder->input += more;
+	if (more > 0)
+		decoder->input += more;
 	decoder->input_len -= more;
 	if (decoder->held < len)
 		return NULL;

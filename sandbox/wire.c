@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/wire.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
@@ -141,6 +143,24 @@ static int sort_fds(const struct jail_spec *spec, struct message_fds *got, struc
 	return 0;
 }
 
+/*
+ * A client that does not read must not hold up whoever tells it something, and a socket of another
+ * kind would not keep messages apart.
+ */
+static int prepare_control(int fd, struct err *err)
+{
+	int domain = 0, type = 0, flags = fcntl(fd, F_GETFL);
+	socklen_t len = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || domain != AF_UNIX ||
+	    type != SOCK_SEQPACKET)
+		return err_set(err, ERR_INPUT, "the jail's socket is of another kind");
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return err_sys(err, "make the jail's socket nonblocking");
+	return 0;
+}
+
 int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds, struct err *err)
 {
 	cleanup(message_fds_done) struct message_fds got = MESSAGE_FDS_INIT;
@@ -156,7 +176,7 @@ int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds, st
 	else if (spec_check(&request->spec, err) == 0 &&
 		 sort_fds(&request->spec, &got, fds, err) == 0) {
 		*spec = request->spec;
-		return 1;
+		return prepare_control(fds->fd[SPEC_FD_CONTROL], err) < 0 ? -1 : 1;
 	}
 	if (fds->fd[SPEC_FD_CONTROL] < 0 && got.count > 0)
 		fds->fd[SPEC_FD_CONTROL] = fd_take(&got.fd[0]);

@@ -48,7 +48,7 @@ static const struct option_row rows[] = {
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
 	{ "put",     "FOLDER", OPTION_TEXT,    AT(put),      0, 0,                "the files of FOLDER are in /work when COMMAND starts" },
 	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
-	{ "json",    "[=FD]", OPTION_FD,       AT(json_fd),  0, 0,                "write one JSON object on the outcome to FD (1)" },
+	{ "json",    "[=FD]", OPTION_FD,       AT(json_fd),  0, 0,                "write one JSON object on the outcome to FD (1; the command's output then goes to standard error)" },
 };
 /* clang-format on */
 
@@ -261,9 +261,9 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 	cleanup(launcher_done) struct launcher launcher = LAUNCHER_INIT;
 	struct jail_io io = {
 		.folder_fd = -1,
-		.show_out_fd = STDOUT_FILENO,
+		/* Where the object goes nothing of the payload does: it could forge one. */
+		.show_out_fd = options->json_fd == STDOUT_FILENO ? STDERR_FILENO : STDOUT_FILENO,
 		.show_err_fd = STDERR_FILENO,
-		.is_escaped = cli->terminal,
 		.output_max = options->output,
 	};
 	struct jail_outcome outcome;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
@@ -29,6 +30,14 @@ static int make(const char *name, uint64_t size, int seals, int *fd_out, void **
 	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (map == MAP_FAILED)
 		return err_sys(err, "map the memory '%s'", name);
+	/*
+	 * The judge's alone: a worker could otherwise leave extended attributes or times on it for
+	 * the next one, or open it again. The seals come after.
+	 */
+	if (fchmod(fd, 0600) < 0) {
+		err_sys(err, "take a memfd's mode away");
+		return -1;
+	}
 	if (fcntl(fd, F_ADD_SEALS, seals) < 0) {
 		err_host(err, "seal the memory '%s'", name);
 		munmap(map, size);

@@ -68,6 +68,14 @@ static void collect_tmpfs(struct jail_spec *spec, uint32_t tmpfs)
 	spec->collect.limits = limits_of(&spec->plan.tmpfs[tmpfs]);
 }
 
+/* Half of what the next jail's tmpfs holds: whole pages and the pristine files take room too. */
+static void bound(struct stream_limits *limits, const struct policy_tmpfs *next)
+{
+	limits->total = MIN_OF(limits->total, next->size / 2);
+	limits->file = limits->total;
+	limits->entries = (uint32_t) MIN_OF((uint64_t) limits->entries, next->inodes / 2);
+}
+
 /* The command and its environment, which the spec wants last, and the check of it all. */
 static int finish(struct jail_spec *spec, const char *const *argv, struct err *err)
 {
@@ -103,6 +111,9 @@ int compose_agent(const struct policy *policy, const struct task *task, const ch
 	add_tree(out, COMPOSE_WORK, 0);
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
 	collect_tmpfs(out, 0);
+	/* What can not be unpacked in the build jail is refused at the freeze, and not our failure.
+	 */
+	bound(&out->collect.limits, &policy->build.workspace);
 	return finish(out, argv, err);
 }
 
@@ -117,6 +128,8 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	out->time.wall_ms = tighter(policy->build.wall_ms, build->wall_ms);
 	add_tree(out, COMPOSE_WORK, 0);
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
+	/* A library that a worker's jail can not hold was not built. */
+	bound(&out->collect.limits, &policy->worker.workspace);
 	return finish(out, argv, err);
 }
 

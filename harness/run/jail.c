@@ -105,9 +105,11 @@ static int open_output(struct session *session, int write_fds[OUTPUT_STREAMS], s
 	if (result < 0)
 		return -1;
 	if (io->show_out_fd > 0)
-		output_show(&session->output, OUTPUT_STDOUT, io->show_out_fd, io->is_escaped);
+		output_show(&session->output, OUTPUT_STDOUT, io->show_out_fd,
+			    isatty(io->show_out_fd));
 	if (io->show_err_fd > 0)
-		output_show(&session->output, OUTPUT_STDERR, io->show_err_fd, io->is_escaped);
+		output_show(&session->output, OUTPUT_STDERR, io->show_err_fd,
+			    isatty(io->show_err_fd));
 	return 0;
 }
 

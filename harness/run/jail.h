@@ -16,7 +16,6 @@ struct jail_io {
 	const char *name;
 	int show_out_fd; /* where output is shown as it comes, too; 0: nowhere */
 	int show_err_fd;
-	bool is_escaped;     /* shown on a terminal */
 	uint64_t output_max; /* bytes of both together */
 	int stop_fd;         /* readable: the operator wants the end; -1 for none */
 };

@@ -4,9 +4,10 @@
  * Leaves a workspace that is hostile to whoever collects it, and a daemon that goes on writing.
  *
  * Run as the payload of a jail with /work as its workspace. What the archive must hold:
- * plain (5 bytes), secret (mode 000), dark/inside (in a folder of mode 000), twin-a and twin-b (hard
- * links), a name with a newline, a name of 255 bytes, a path of more than 3,900 bytes, parked. All
- * else is to be refused or listed: links, FIFO, socket, a sparse terabyte, a setuid file.
+ * plain (5 bytes), secret (mode 000), dark/inside (in a folder of mode 000), twin-a and twin-b
+ * (hard links), a name with a newline, a name of 255 bytes, a path of more than 3,900 bytes,
+ * parked. All else is to be refused or listed: links, FIFO, socket, a sparse terabyte, a setuid
+ * file.
  */
 
 #include <fcntl.h>

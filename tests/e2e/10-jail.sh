@@ -59,7 +59,6 @@ expect_code 124
 expect_out '"ending":"oom"'
 
 it 'ends it at the output limit'
-run proctor jail --json=5 --output 1MiB -- sh -c 'yes'
 run sh -c '"$0" jail --json=5 --output 1MiB -- yes 5>"$1"' "$e2e_build/proctor" "$scratch/json"
 expect_code 124
 check grep -q '"ending":"output"' "$scratch/json"

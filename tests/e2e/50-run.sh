@@ -34,7 +34,7 @@ check test "$first" -lt "$agent"
 record 1 | grep -q '"committed_first":true' || fail 'the record does not say so'
 
 it 'tells nothing of an unseen case but its number'
-record 3 | grep -q '"why":"candidate, check: an output is wrong; unseen case [0-9]*"' || fail "$(record 3)"
+record 3 | grep -q '"why":"WRONG: candidate, check: an output is wrong; unseen case [0-9]*"' || fail "$(record 3)"
 
 it "leaves the run to the operator's account"
 check test "$(stat -c %U "$scratch/run")" = proctor

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* tree-list FILE: what a tree stream holds, a line an entry: kind, reason or size, SHA-256, path. */
+/* tree-list FILE: what a tree stream holds, a line an entry: kind, reason or size, SHA-256, path.
+ */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,7 +34,8 @@ int main(int argc, char **argv)
 	auto_fd fd = argc == 2 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 
 	if (fd < 0 || manifest_read(fd, &limits, &manifest, &err) < 0) {
-		fprintf(stderr, "tree-list: %s\n", err.text[0] ? err.text : "can not open the file");
+		fprintf(stderr, "tree-list: %s\n",
+			err.text[0] ? err.text : "can not open the file");
 		return 1;
 	}
 	for (size_t i = 0; i < manifest.count; i++)

@@ -92,7 +92,8 @@ TEST(nonsense_from_a_client_is_refused)
 	CHECK_STR(err.text, "the request lacks descriptors");
 	CHECK_INT(send_raw(bytes, sizeof(bytes), 4), -1);
 	CHECK_STR(err.text, "the request has 1 descriptors too many");
-	CHECK_INT(send_raw(bytes, sizeof(bytes), 3), 1);
+	CHECK_INT(send_raw(bytes, sizeof(bytes), 3), -1);
+	CHECK_STR(err.text, "the jail's socket is of another kind");
 }
 
 TEST(a_launcher_that_has_gone_is_an_ending)

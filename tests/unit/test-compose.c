@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/compose.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+static struct jail_spec spec;
+static struct task task = TASK_INIT;
+static struct policy policy;
+static struct err err;
+
+static void load(void)
+{
+	int folder = open(SOURCE_ROOT "/tasks/c2c/row-softmax", O_RDONLY | O_DIRECTORY);
+
+	policy = policy_default();
+	CHECK(folder >= 0);
+	CHECK_OK(task_load(folder, &task, &err));
+}
+
+TEST(an_agents_jail_has_the_tighter_of_both_limits)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+
+	load();
+	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_INT(spec.time.wall_ms, MIN_OF(policy.agent.wall_ms, task.limits.wall_ms));
+	CHECK_INT(spec.plan.tmpfs[0].bytes, task.limits.workspace);
+	CHECK_INT(spec.cgroup.pids, MIN_OF(policy.agent.pids, task.limits.pids));
+	task.limits.workspace = 0; /* it does not ask */
+	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_INT(spec.plan.tmpfs[0].bytes, policy.agent.workspace.size);
+	CHECK_INT(spec.tree_count, 2);
+	CHECK_INT(spec.collect.wanted, 1);
+}
+
+TEST(what_a_jail_gives_the_next_jail_can_hold)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+
+	load();
+	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK(spec.collect.limits.total < policy.build.workspace.size);
+	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
+	CHECK(spec.collect.limits.total < policy.worker.workspace.size);
+	CHECK_STR(spec.plan.tmpfs[spec.collect.tmpfs].path, COMPOSE_OUT);
+	CHECK_INT(spec.time.wall_ms, MIN_OF(policy.build.wall_ms, task.build.wall_ms));
+}
+
+TEST(a_worker_is_confined_to_one_cpu_and_can_be_frozen)
+{
+	const char *args[4], *env[16];
+
+	load();
+	CHECK_OK(compose_worker(&policy, "softmax.so", "row_softmax", 3, &spec, &err));
+	CHECK_STR(spec.cgroup.cpus, "3");
+	CHECK_INT(spec.freezable, 1);
+	CHECK_INT(spec.pass_count, 3);
+	CHECK_INT(spec.time.grace_ms, 0);
+	spec_strings(&spec, args, env);
+	CHECK_STR(args[1], "/work/softmax.so");
+	CHECK_STR(args[2], "row_softmax");
+	CHECK_OK(compose_worker(&policy, NULL, NULL, 3, &spec, &err));
+	CHECK_INT(spec.command.argc, 1);
+	CHECK_INT(spec.tree_count, 0);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/hidden.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "tests/lib/check.h"
+
+static struct marking_plan one, other;
+static struct task task = TASK_INIT;
+static struct err err;
+
+static void draw(uint8_t byte, struct marking_plan *out)
+{
+	uint8_t key[INPUTS_KEY];
+
+	memset(key, byte, sizeof(key));
+	CHECK_OK(hidden_plan(&task, key, out, &err));
+	out->worker_cpu = 1;
+	CHECK_OK(marking_plan_check(out, &err));
+}
+
+static void load(void)
+{
+	int folder = open(SOURCE_ROOT "/tasks/c2c/row-softmax", O_RDONLY | O_DIRECTORY);
+
+	CHECK(folder >= 0);
+	CHECK_OK(task_load(folder, &task, &err));
+}
+
+TEST(the_seen_cases_come_first_and_are_the_tasks)
+{
+	load();
+	draw(1, &one);
+	CHECK_INT(one.cases[0].unseen, 0);
+	CHECK_STR(one.cases[0].name, "rows=256 cols=128");
+	CHECK_INT(one.cases[0].arg_count, 4);
+	CHECK_INT(one.cases[0].args[0].use, MARKING_INPUT);
+	CHECK_INT(one.cases[0].args[0].count, 256 * 128);
+	CHECK_INT(one.cases[0].args[1].use, MARKING_OUTPUT);
+	CHECK_INT(one.cases[0].args[2].integer, 256);
+	CHECK_INT(one.cases[task.cases.seen_count].unseen, 1);
+}
+
+TEST(the_same_key_gives_the_same_cases_and_another_key_others)
+{
+	load();
+	draw(1, &one);
+	draw(1, &other);
+	CHECK(memcmp(&one, &other, sizeof(one)) == 0);
+	draw(2, &other);
+	CHECK_INT(one.case_count, other.case_count);
+	CHECK(memcmp(&one, &other, sizeof(one)) != 0);
+	/* The seen ones do not depend on it. */
+	CHECK(memcmp(one.cases, other.cases, task.cases.seen_count * sizeof(one.cases[0])) == 0);
+}
