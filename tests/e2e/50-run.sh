@@ -71,6 +71,21 @@ expect_code 1
 grep -q '"built":false,"build_why":"the build ended with code 1".*"score":0.0' "$scratch/broken-run/attempts/row-softmax-0001/record.json" || fail 'not so in the record'
 check grep -q 'error' "$scratch/broken-run/attempts/row-softmax-0001/build.stderr"
 
+it 'takes a library that no worker could hold for one that was not built, which is no failure of ours'
+printf '#!/bin/sh\necho "char big[80<<20] = { 1 };" >>/work/softmax.c\n' >"$scratch/big"
+chmod 755 "$scratch/big"
+run -t 60 proctor run --run "$scratch/big-run" --agent "scripted:$scratch/big" "$task"
+expect_code 1
+grep -q '"built":false.*"infra":null' "$scratch/big-run/attempts/row-softmax-0001/record.json" || fail 'not so in the record'
+
+it 'takes all of mark.wall for the candidate'\''s doing'
+cp -R "$task" "$scratch/slow-task"
+sed -i 's/wall: 60s, cache/wall: 3s, cache/' "$scratch/slow-task/task.yaml"
+printf '#!/bin/sh\nsed -i "s/^void row_softmax(.*/#include <unistd.h>\\n__attribute__((constructor)) static void slow(void) { sleep(9); }\\n&/" /work/softmax.c\n' >"$scratch/sleepy"
+chmod 755 "$scratch/sleepy"
+run -t 60 proctor run --run "$scratch/sleepy-run" --agent "scripted:$scratch/sleepy" "$scratch/slow-task"
+grep -q '"seen":{"kind":"RESOURCE".*"infra":null' "$scratch/sleepy-run/attempts/row-softmax-0001/record.json" || fail 'not so in the record'
+
 it 'ignores what the agent does to files that are not editable'
 printf '#!/bin/sh\necho x >/work/Makefile; echo y >/work/task.yaml; ln -s /etc/passwd /work/link; mkfifo /work/fifo\n' >"$scratch/messy"
 chmod 755 "$scratch/messy"
