@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 
 int io_write_all(int fd, const void *bytes, size_t len, const char *what, struct err *err)
 {
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
 	const char *at = bytes;
 
 	while (len > 0) {
@@ -22,6 +24,11 @@ int io_write_all(int fd, const void *bytes, size_t len, const char *what, struct
 
 		if (put < 0 && errno == EINTR)
 			continue;
+		if (put < 0 && errno == EAGAIN) {
+			/* Whoever gave us the descriptor may have made it nonblocking. */
+			poll(&room, 1, -1);
+			continue;
+		}
 		if (put < 0)
 			return err_sys(err, "write %s", what);
 		at += put;
