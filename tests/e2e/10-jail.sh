@@ -125,7 +125,7 @@ expect_object "$scratch/out" timeout 0
 run proctor jail --json --cpu 300ms -- sh -c 'while :; do :; done'
 expect_code 124
 expect_object "$scratch/out" cpu 0
-run proctor jail --json --memory 256MiB --work 64MiB --tmp 16MiB -- sh -c 'x=$(head -c 400000000 /dev/zero | tr "\0" x); echo ${#x}'
+run proctor jail --json --memory 256MiB --work 64MiB --files 4096 --tmp 16MiB -- sh -c 'x=$(head -c 400000000 /dev/zero | tr "\0" x); echo ${#x}'
 expect_code 124
 expect_object "$scratch/out" oom 0
 run sh -c '"$0" jail --json=5 --output 1MiB -- yes 5>"$1"' "$jail" "$scratch/json"
