@@ -84,7 +84,11 @@ static int mark(const struct judging *what, struct judging_result *result, struc
 {
 	cleanup(mem_free) struct marking_plan *plan = mem_alloc(1, sizeof(*plan));
 	cleanup(marking_result_done) struct marking_result made = MARKING_RESULT_INIT;
-	const struct marking_options options = { .most_blocks = 0 };
+	const struct marking_options options = {
+		/* A tenth is left to end in: past the deadline it is the candidate that was slow.
+		 */
+		.limit_ns = (what->deadline - clock_now()) / 10 * 9,
+	};
 	const struct worker_source workers = jail_source_workers(what->source);
 	struct digest key;
 
