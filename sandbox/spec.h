@@ -23,8 +23,8 @@ enum {
 	SPEC_TREES_MAX = 4,           /* streams to unpack before the payload starts */
 	SPEC_PASS_MAX = 8,            /* descriptors that the payload gets as 3, 4, … */
 	/*
-	 * What an inode of a tmpfs costs the jail in kernel memory: 0.95 KiB with a short name, 1.47
-	 * with a name of 255 bytes that is a link.
+	 * What an inode of a tmpfs costs the jail in kernel memory: 0.95 KiB with a short
+	 * name, 1.47 with a name of 255 bytes that is a link.
 	 */
 	SPEC_INODE_MEMORY = 2048,
 };

@@ -192,7 +192,7 @@ static int print_report(const struct run *run, bool color, struct err *err)
 	attempts_table(run->records, run->record_count, &report);
 	table_print(&report, &style, &text);
 	attempts_add_summary(&summary, &text);
-	return io_write_all(STDOUT_FILENO, text.text, text.len, "the report", err);
+	return io_write_waiting(STDOUT_FILENO, text.text, text.len, "the report", err);
 }
 
 static int write_json(const struct run *run, int fd, const char *folder, struct err *err)
@@ -211,7 +211,7 @@ static int write_json(const struct run *run, int fd, const char *folder, struct 
 	attempts_put_summary(&summary, &json, "summary");
 	json_put_end(&json);
 	str_add(&text, "\n", 1);
-	return io_write_all(fd, text.text, text.len, "the JSON report", err);
+	return io_write_waiting(fd, text.text, text.len, "the JSON report", err);
 }
 
 /* 0 only if every planned attempt is VALID, seen and unseen. */

@@ -166,7 +166,8 @@ static int show(struct output_stream *stream, const char *bytes, size_t len, str
 		memcpy(stream->split, joined.text + joined.len - rest, rest);
 		stream->split_len = rest;
 	}
-	if (io_write_all(stream->show_fd, text.text, text.len, "what the jail printed", &why) < 0)
+	if (io_write_waiting(stream->show_fd, text.text, text.len, "what the jail printed", &why) <
+	    0)
 		return on_not_shown(stream, &why, err);
 	return 0;
 }

@@ -61,7 +61,7 @@ TEST(a_nonblocking_descriptor_is_waited_for)
 	if (pid == 0) {
 		close(ends[0]);
 		CHECK(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
-		CHECK_OK(io_write_all(ends[1], block, sizeof(block), "the pipe", &err));
+		CHECK_OK(io_write_waiting(ends[1], block, sizeof(block), "the pipe", &err));
 		_exit(0);
 	}
 	close(ends[1]);
