@@ -3,6 +3,7 @@
 /* proctor: the harness. A subcommand is a row here and a file in harness/cli. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,20 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/*
+ * A standard descriptor that is closed would be the next file that is opened, an archive for
+ * instance, and what a jail prints would go there.
+ */
+static bool hold_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	return fd >= 0 && close(fd) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct cli cli = {
@@ -64,6 +79,8 @@ int main(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int code;
 
+	if (!hold_standard_descriptors())
+		return 4;
 	/* A reader that goes away is an error of a write like any other. */
 	signal(SIGPIPE, SIG_IGN);
 	log_open("proctor", LOG_NOTICE, -1);

@@ -10,9 +10,6 @@
 /* What a payload needs to run at all, beyond its files. */
 #define WORKING_MEMORY (16 * MIB)
 
-/* An inode of a tmpfs costs about this much kernel memory, which the jail is charged for. */
-#define INODE_MEMORY KIB
-
 #define DAY_MS (UINT64_C(24) * 3600 * 1000)
 
 uint32_t spec_add_tmpfs(struct jail_spec *spec, const char *path, uint64_t bytes, uint64_t inodes)
@@ -171,7 +168,7 @@ static int check_memory(const struct jail_spec *spec, struct err *err)
 	uint64_t need = WORKING_MEMORY;
 
 	for (size_t i = 0; i < spec->plan.tmpfs_count; i++)
-		need += spec->plan.tmpfs[i].bytes + spec->plan.tmpfs[i].inodes * INODE_MEMORY;
+		need += spec->plan.tmpfs[i].bytes + spec->plan.tmpfs[i].inodes * SPEC_INODE_MEMORY;
 	if (spec->cgroup.memory < need)
 		return err_set(err, ERR_INPUT,
 			       "a memory limit of %llu bytes is less than the %llu that the tmpfs "

@@ -240,7 +240,7 @@ static int write_json(int fd, const struct jail_outcome *outcome, struct err *er
 		str_add_json(&text, outcome->last.err.text, strlen(outcome->last.err.text));
 		str_addf(&text, "}\n");
 	}
-	return io_write_all(fd, text.text, text.len, "the JSON object", err);
+	return io_write_waiting(fd, text.text, text.len, "the JSON object", err);
 }
 
 static void say(const struct jail_outcome *outcome)

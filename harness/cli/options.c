@@ -104,8 +104,8 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 {
 	int at = 1;
 
-	for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
-		const char *name = argv[at] + 2;
+	for (; at < argc && argv[at][0] == '-' && argv[at][1]; at++) {
+		const char *name = argv[at][1] == '-' ? argv[at] + 2 : argv[at];
 		size_t len = strcspn(name, "=");
 		const char *value = name[len] ? name + len + 1 : NULL;
 		const struct option_row *row = find(table, name, len);

@@ -95,6 +95,19 @@ static int open_input(const char *path, int flags, const char *what, struct err 
 	return fd;
 }
 
+/* A file with text; what could keep us waiting, or never ends, is none. */
+static int open_file(const char *path, const char *what, struct err *err)
+{
+	auto_fd fd = open_input(path, O_NONBLOCK | O_NOCTTY, what, err);
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
+		return err_set(err, ERR_INPUT, "%s '%s': it is no regular file", what, path);
+	return fd_take(&fd);
+}
+
 static int open_agent(const char *name, struct run_agent *out, struct err *err)
 {
 	static const char prefix[] = "scripted:";
@@ -109,7 +122,7 @@ static int open_agent(const char *name, struct run_agent *out, struct err *err)
 	if (!strchr(what, '/'))
 		return 0;
 	out->solution = NULL;
-	out->program_fd = open_input(what, 0, "agent", err);
+	out->program_fd = open_file(what, "agent", err);
 	return out->program_fd < 0 ? -1 : 0;
 }
 
@@ -152,7 +165,7 @@ static int open_all(struct opened *opened, const struct run_options *options, in
 	}
 	if (options->policy) {
 		plan->policy_path = options->policy;
-		plan->policy_fd = open_input(options->policy, 0, "policy", err);
+		plan->policy_fd = open_file(options->policy, "policy", err);
 		if (plan->policy_fd < 0)
 			return -1;
 	}
@@ -179,7 +192,7 @@ static int print_report(const struct run *run, bool color, struct err *err)
 	attempts_table(run->records, run->record_count, &report);
 	table_print(&report, &style, &text);
 	attempts_add_summary(&summary, &text);
-	return io_write_all(STDOUT_FILENO, text.text, text.len, "the report", err);
+	return io_write_waiting(STDOUT_FILENO, text.text, text.len, "the report", err);
 }
 
 static int write_json(const struct run *run, int fd, const char *folder, struct err *err)
@@ -198,7 +211,7 @@ static int write_json(const struct run *run, int fd, const char *folder, struct 
 	attempts_put_summary(&summary, &json, "summary");
 	json_put_end(&json);
 	str_add(&text, "\n", 1);
-	return io_write_all(fd, text.text, text.len, "the JSON report", err);
+	return io_write_waiting(fd, text.text, text.len, "the JSON report", err);
 }
 
 /* 0 only if every planned attempt is VALID, seen and unseen. */

@@ -129,7 +129,7 @@ static int check_role(const char *file, int line, const char *role_name,
 	return err_set(err, ERR_INPUT,
 		       "%s:%d: key '%s': memory of %" PRIu64
 		       "MiB is less than workspace, tmp and shm "
-		       "can take, with 1KiB for each inode and 64MiB to work in: %" PRIu64 "MiB",
+		       "can take, with 2KiB for each inode and 64MiB to work in: %" PRIu64 "MiB",
 		       file, line, role_name, role->memory / MIB, (need + MIB - 1) / MIB);
 }
 

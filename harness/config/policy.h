@@ -47,7 +47,7 @@ struct policy {
 
 /* Memory that a jail needs beside what its tmpfs hold, and what one inode of a tmpfs costs. */
 #define POLICY_WORKING_MEMORY (64 * MIB)
-#define POLICY_INODE_MEMORY   KIB
+#define POLICY_INODE_MEMORY   (2 * KIB)
 
 enum { POLICY_FILE_MAX = 64 * 1024 };
 

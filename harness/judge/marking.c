@@ -10,6 +10,7 @@
 struct marking {
 	const struct marking_plan *plan;
 	const struct marking_options *options;
+	int64_t began;
 	struct buffers buffers;        /* of baseline, candidate and path */
 	struct buffers oracle_buffers; /* nobody else's */
 	struct sentry sentry;
@@ -189,6 +190,15 @@ static void look(struct marking *marking, bool unseen, uint32_t blocks)
 				marking->plan->floor_ppm, blocks, marking->result->cases);
 }
 
+/* After @blocks blocks: would the next look, at this pace, be too late? */
+static bool is_last_look(const struct marking *marking, uint32_t blocks)
+{
+	int64_t used = raw_clock_ns() - marking->began;
+	int64_t looks = blocks / JUDGE_LOOK_EVERY;
+
+	return marking->options->limit_ns > 0 && used + used / looks > marking->options->limit_ns;
+}
+
 static int time_blocks(struct marking *marking, struct err *err)
 {
 	struct samples *samples = &marking->result->samples;
@@ -212,7 +222,7 @@ static int time_blocks(struct marking *marking, struct err *err)
 		if (block % JUDGE_LOOK_EVERY != 0)
 			continue;
 		look(marking, false, block);
-		if (result->seen.stats.verdict != VERDICT_AMBG)
+		if (result->seen.stats.verdict != VERDICT_AMBG || is_last_look(marking, block))
 			break;
 	}
 	look(marking, true, block - block % JUDGE_LOOK_EVERY);
@@ -241,8 +251,8 @@ int marking_run(const struct marking_plan *plan, const uint8_t *key,
 		.caliper = CALIPER_INIT,
 		.oracle = CALIPER_INIT,
 		.result = &made,
+		.began = raw_clock_ns(),
 	};
-	int64_t began = raw_clock_ns();
 
 	if (marking_plan_check(plan, err) < 0)
 		return err_wrap(err, "marking plan");
@@ -252,7 +262,7 @@ int marking_run(const struct marking_plan *plan, const uint8_t *key,
 		return err_wrap(err, "marking");
 	mark_valid(&marking, false, &made.seen);
 	mark_valid(&marking, true, &made.unseen);
-	made.wall_ns = raw_clock_ns() - began;
+	made.wall_ns = raw_clock_ns() - marking.began;
 	*out = take(made, MARKING_RESULT_INIT);
 	return 0;
 }

@@ -38,6 +38,12 @@ struct marking_result {
 
 struct marking_options {
 	uint32_t most_blocks; /* 0, as for every mark that counts: JUDGE_BLOCKS */
+	/*
+	 * A look whose successor would come later than this after the start is the last one, and
+	 * what is undecided then stays AMBG: a host that is slow today makes no candidate fail. 0:
+	 * no limit.
+	 */
+	int64_t limit_ns;
 #ifdef PROCTOR_TEST_HOOKS
 	struct caliper_walls walls;
 #endif

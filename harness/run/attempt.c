@@ -202,6 +202,7 @@ static int judge(struct attempt *attempt, struct err *err)
 		.judge_cpu = run->judge_cpu,
 		.worker_cpu = run->worker_cpu,
 		.deadline = clock_after_ms(task->mark.wall_ms),
+		.stop_fd = run->plan->stop_fd,
 		.tick = show_time,
 		.context = run->progress,
 	};

@@ -91,7 +91,7 @@ static int finish(struct jail_spec *spec, const char *const *argv, struct err *e
 /* One more tmpfs, and the memory that it can fill. */
 static uint32_t add_tmpfs(struct jail_spec *spec, const char *path, uint64_t bytes, uint64_t inodes)
 {
-	spec->cgroup.memory += bytes + inodes * KIB;
+	spec->cgroup.memory += bytes + inodes * SPEC_INODE_MEMORY;
 	return spec_add_tmpfs(spec, path, bytes, inodes);
 }
 

@@ -84,7 +84,11 @@ static int mark(const struct judging *what, struct judging_result *result, struc
 {
 	cleanup(mem_free) struct marking_plan *plan = mem_alloc(1, sizeof(*plan));
 	cleanup(marking_result_done) struct marking_result made = MARKING_RESULT_INIT;
-	const struct marking_options options = { .most_blocks = 0 };
+	const struct marking_options options = {
+		/* A tenth is left to end in: past the deadline it is the candidate that was slow.
+		 */
+		.limit_ns = (what->deadline - clock_now()) / 10 * 9,
+	};
 	const struct worker_source workers = jail_source_workers(what->source);
 	struct digest key;
 
@@ -205,14 +209,19 @@ static void receive(int result_fd, struct judging_result *out, struct samples *s
 static void wait_for_result(int result_fd, const struct judging *what, struct judging_result *out,
 			    struct samples *samples)
 {
-	struct pollfd ready = { .fd = result_fd, .events = POLLIN };
+	struct pollfd ready[] = { { .fd = result_fd, .events = POLLIN },
+				  { .fd = what->stop_fd, .events = POLLIN } };
 
 	for (;;) {
 		int64_t next = MIN_OF(clock_after_ms(TICK_MS), what->deadline);
-		int count = poll(&ready, 1, clock_poll_ms(next));
+		int count = poll(ready, ARRAY_LEN(ready), clock_poll_ms(next));
 
-		if (count > 0) {
+		if (count > 0 && ready[0].revents) {
 			receive(result_fd, out, samples);
+			return;
+		}
+		if (count > 0) {
+			fail(out, "was stopped by the operator");
 			return;
 		}
 		if (count < 0 && errno != EINTR) {

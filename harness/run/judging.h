@@ -22,6 +22,7 @@ struct judging {
 	uint32_t judge_cpu, worker_cpu;
 	int64_t floor_ppm;
 	int64_t deadline;            /* on clock_now(); a judge that takes longer is ended */
+	int stop_fd;                 /* readable: the judge is ended; -1: nothing to wait for */
 	void (*tick)(void *context); /* called about once a second while we wait */
 	void *context;
 };
@@ -49,7 +50,7 @@ struct judging_result {
  * judging_run() - fork the judge and wait for its result
  * @samples: receives the raw samples; samples_done() frees them
  *
- * A judge that fails, dies or takes too long is a result with has_error set. Return: 0, or -1 if
+ * A judge that fails, dies or is stopped is a result with has_error set. Return: 0, or -1 if
  * there could be no judge at all.
  */
 int judging_run(const struct judging *what, struct judging_result *out, struct samples *samples,

@@ -131,11 +131,27 @@ static size_t unfinished(const char *bytes, size_t len)
 	return 0;
 }
 
-static void show(struct output_stream *stream, const char *bytes, size_t len)
+/*
+ * A reader that has gone is the jail's to notice, as without us: its next write gets SIGPIPE,
+ * unless a log goes on taking it. Who hung up his terminal misses nothing. All else would be lost
+ * unsaid.
+ */
+static int on_not_shown(struct output_stream *stream, const struct err *why, struct err *err)
+{
+	stream->show_fd = -1;
+	if (why->sys == EPIPE && stream->log_fd < 0)
+		fd_close(&stream->pipe_fd);
+	if (why->sys == EPIPE || why->sys == EIO)
+		return 0;
+	*err = *why;
+	return -1;
+}
+
+static int show(struct output_stream *stream, const char *bytes, size_t len, struct err *err)
 {
 	cleanup(str_done) struct str joined = STR_INIT;
 	cleanup(str_done) struct str text = STR_INIT;
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	size_t rest;
 
 	if (!stream->is_escaped) {
@@ -150,8 +166,18 @@ static void show(struct output_stream *stream, const char *bytes, size_t len)
 		memcpy(stream->split, joined.text + joined.len - rest, rest);
 		stream->split_len = rest;
 	}
-	/* The log has it; who closed his terminal does not want to see it. */
-	best_effort(io_write_all(stream->show_fd, text.text, text.len, "output", &err));
+	if (io_write_waiting(stream->show_fd, text.text, text.len, "what the jail printed", &why) <
+	    0)
+		return on_not_shown(stream, &why, err);
+	return 0;
+}
+
+/* The beginning of a character whose end will not come any more. */
+static int show_rest(struct output_stream *stream, struct err *err)
+{
+	if (stream->show_fd < 0 || stream->split_len == 0)
+		return 0;
+	return show(stream, "", 0, err);
 }
 
 void output_add_tail(const struct output *output, size_t stream, struct str *out)
@@ -196,6 +222,7 @@ static int store(struct output *output, struct output_stream *stream, const char
 	const uint64_t kept =
 		output->streams[OUTPUT_STDOUT].kept + output->streams[OUTPUT_STDERR].kept;
 	const size_t part = (size_t) MIN_OF((uint64_t) len, output->cap - kept);
+	int result = 0;
 
 	keep_tail(stream, bytes, len);
 	stream->total += len;
@@ -203,16 +230,16 @@ static int store(struct output *output, struct output_stream *stream, const char
 		return 0;
 	stream->kept += part;
 	if (stream->show_fd >= 0)
-		show(stream, bytes, part);
+		result = show(stream, bytes, part, err);
 	if (stream->log_fd < 0)
-		return 0;
+		return result;
 	if (io_write_all(stream->log_fd, bytes, part, "the log of a jail's output", err) < 0) {
 		if (err->sys == ENOSPC || err->sys == EDQUOT)
 			err->kind = ERR_HOST;
 		fd_close(&stream->log_fd); /* told once; what comes is still taken */
 		return -1;
 	}
-	return 0;
+	return result;
 }
 
 static int take_some(struct output *output, struct output_stream *stream, uint64_t most,
@@ -228,10 +255,8 @@ static int take_some(struct output *output, struct output_stream *stream, uint64
 			break;
 		if (got <= 0) {
 			/* A pipe that can not be read has ended as far as we are concerned. */
-			if (stream->show_fd >= 0 && stream->split_len > 0)
-				show(stream, "", 0);
 			fd_close(&stream->pipe_fd);
-			break;
+			return result < 0 ? result : show_rest(stream, err);
 		}
 		taken += (uint64_t) got;
 		if (store(output, stream, block, (size_t) got, err) < 0)
@@ -259,8 +284,8 @@ int output_finish(struct output *output, struct err *err)
 
 		if (take_some(output, stream, FINISH_MAX, err) < 0)
 			result = -1;
-		if (stream->show_fd >= 0 && stream->split_len > 0)
-			show(stream, "", 0);
+		if (show_rest(stream, err) < 0)
+			result = -1;
 		fd_close(&stream->pipe_fd);
 		if (stream->log_fd >= 0 && fsync(stream->log_fd) < 0)
 			result = err_sys(err, "sync the log of a jail's output");

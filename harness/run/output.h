@@ -76,7 +76,7 @@ size_t output_poll(const struct output *output, struct pollfd fds[OUTPUT_STREAMS
  * one noisy jail does not starve others; may be called whether or not poll() said so
  *
  * A failure to write the log is an error (a full disk: ERR_HOST), and what came is then taken
- * and counted all the same.
+ * and counted all the same; so is a failure to show it, unless its reader has gone.
  */
 int output_ready(struct output *output, struct err *err) must_check;
 

@@ -180,6 +180,32 @@ static int build_own(const struct build_job *job, struct digest *digest, int *ou
 	return 0;
 }
 
+/* What is known to go wrong in each attempt goes wrong before the first. */
+static int check_names(const struct run *run, const struct run_task *task, struct err *err)
+{
+	char path[256];
+
+	for (const struct run_task *other = run->tasks; other < task; other++)
+		if (strcmp(other->task.name, task->task.name) == 0)
+			return err_set(err, ERR_INPUT, "a task of this name is given twice");
+	for (size_t i = 0; i < run->plan->agent_count; i++) {
+		const char *name = run->plan->agents[i].solution;
+		auto_fd folder = -1;
+
+		if (!name)
+			continue;
+		snprintf(path, sizeof(path), "solutions/%s", name);
+		if (!path_is_relative(path))
+			return err_set(err, ERR_INPUT, "'%s' is no name of a solution", name);
+		folder = path_open_folder(task->folder_fd, path, err);
+		if (folder < 0) {
+			err->kind = ERR_INPUT;
+			return err_wrap(err, "there is no solution '%s'", name);
+		}
+	}
+	return 0;
+}
+
 static int open_task(struct run *run, struct run_task *task, struct err *err)
 {
 	auto_fd folder = -1, evaluate = -1;
@@ -187,7 +213,7 @@ static int open_task(struct run *run, struct run_task *task, struct err *err)
 	struct digest oracle;
 	char status[256];
 
-	if (task_load(task->folder_fd, &task->task, err) < 0 ||
+	if (task_load(task->folder_fd, &task->task, err) < 0 || check_names(run, task, err) < 0 ||
 	    hash_folder(task, &task->digest, err) < 0)
 		return -1;
 	folder = make_task_folder(run, task->task.name, err);
@@ -217,10 +243,6 @@ static int open_tasks(struct run *run, struct err *err)
 		if (open_task(run, task, err) < 0)
 			return err_wrap(err, "task '%s'",
 					task->task.name ? task->task.name : "(unread)");
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(run->tasks[j].task.name, task->task.name) == 0)
-				return err_set(err, ERR_INPUT, "task '%s' is given twice",
-					       task->task.name);
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,8 +14,9 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/path.h"
 
-int io_write_all(int fd, const void *bytes, size_t len, const char *what, struct err *err)
+static int write_all(int fd, const void *bytes, size_t len, bool waits)
 {
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
 	const char *at = bytes;
 
 	while (len > 0) {
@@ -22,12 +24,26 @@ int io_write_all(int fd, const void *bytes, size_t len, const char *what, struct
 
 		if (put < 0 && errno == EINTR)
 			continue;
+		if (put < 0 && errno == EAGAIN && waits) {
+			poll(&room, 1, -1);
+			continue;
+		}
 		if (put < 0)
-			return err_sys(err, "write %s", what);
+			return -1;
 		at += put;
 		len -= (size_t) put;
 	}
 	return 0;
+}
+
+int io_write_all(int fd, const void *bytes, size_t len, const char *what, struct err *err)
+{
+	return write_all(fd, bytes, len, false) < 0 ? err_sys(err, "write %s", what) : 0;
+}
+
+int io_write_waiting(int fd, const void *bytes, size_t len, const char *what, struct err *err)
+{
+	return write_all(fd, bytes, len, true) < 0 ? err_sys(err, "write %s", what) : 0;
 }
 
 ssize_t io_read_some(int fd, void *bytes, size_t len)

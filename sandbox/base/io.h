@@ -21,6 +21,13 @@ int io_write_all(int fd, const void *bytes, size_t len, const char *what,
 		 struct err *err) must_check;
 
 /**
+ * io_write_waiting() - as io_write_all(), and wait where @fd is nonblocking and full: somebody
+ * else's standard output may be, and what is written to it must not get lost
+ */
+int io_write_waiting(int fd, const void *bytes, size_t len, const char *what,
+		     struct err *err) must_check;
+
+/**
  * io_read_exact() - read exactly @len bytes; the end of the file before that is an error
  */
 int io_read_exact(int fd, void *bytes, size_t len, const char *what, struct err *err) must_check;

@@ -7,7 +7,7 @@
  * plain (5 bytes), secret (mode 000), dark/inside (in a folder of mode 000), twin-a and twin-b
  * (hard links), a name with a newline, a name of 255 bytes, a path of more than 3,900 bytes,
  * parked. All else is to be refused or listed: links, FIFO, socket, a sparse terabyte, a setuid
- * file.
+ * file, folders 300 deep and 6,000 bytes long.
  */
 
 #include <fcntl.h>
@@ -40,6 +40,19 @@ static int make(const char *path, mode_t mode, const char *text)
 	return fd;
 }
 
+/* Folders inside each other, more than the collector goes down, and a file at the end. */
+static void make_chain(const char *name, int depth)
+{
+	must(mkdir(depth > 100 ? "deep" : "long", 0700), "chain");
+	must(chdir(depth > 100 ? "deep" : "long"), "chain");
+	for (int i = 0; i < depth; i++) {
+		must(mkdir(name, 0700), "chain");
+		must(chdir(name), "chain");
+	}
+	make("end", 0644, "end");
+	must(chdir("/work"), "back");
+}
+
 static void make_names(void)
 {
 	char name[256], folder[201];
@@ -56,6 +69,8 @@ static void make_names(void)
 	}
 	make("end", 0644, "end");
 	must(chdir("/work"), "back");
+	make_chain("below", 300);
+	make_chain(folder, 30);
 }
 
 static void make_specials(void)

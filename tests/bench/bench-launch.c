@@ -9,8 +9,9 @@
  *	proctor jail the command, with a launcher of its own each time
  *	launcher     a running launcher: one request a launch
  *
- * Interleaved in random order, at a gap of 0 and of 50 ms: after a pause caches and the kernel's
- * grace periods cost more. Run by hand, as root, on a quiet machine.
+ * CPU is that of all processes of a launch, of the launcher's too. Interleaved in random order, at
+ *a gap of 0 and of 50 ms: after a pause caches and the kernel's grace periods cost more. Run by
+ *hand, as root, on a quiet machine.
  */
 
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,15 +31,17 @@
 #include "sandbox/base/mem.h"
 #include "sandbox/wire.h"
 
-enum { WAYS = 4, GAPS = 2 };
+enum { BY_FORK, BY_BUBBLEWRAP, BY_COMMAND, BY_LAUNCHER, WAYS, GAPS = 2 };
 
 struct bench {
 	const char *proctor; /* the command */
 	int launcher_fd;
+	pid_t launcher_pid;
 	int null_fd;
 	struct jail_spec *spec;
 	size_t count;
 	double *times[GAPS][WAYS]; /* microseconds */
+	double cpu[GAPS][WAYS];    /* the sum, microseconds */
 };
 
 no_return static void die(const char *what)
@@ -124,10 +128,10 @@ static const struct {
 	const char *name;
 	void (*run)(struct bench *bench);
 } ways[WAYS] = {
-	{ "fork+exec", by_fork },
-	{ "bubblewrap", by_bubblewrap },
-	{ "proctor jail", by_command },
-	{ "launcher", by_launcher },
+	[BY_FORK] = { "fork+exec", by_fork },
+	[BY_BUBBLEWRAP] = { "bubblewrap", by_bubblewrap },
+	[BY_COMMAND] = { "proctor jail", by_command },
+	[BY_LAUNCHER] = { "launcher", by_launcher },
 };
 
 static void start_launcher(struct bench *bench, const char *folder)
@@ -150,10 +154,44 @@ static void start_launcher(struct bench *bench, const char *folder)
 	}
 	close(pair[1]);
 	bench->launcher_fd = pair[0];
+	bench->launcher_pid = pid;
 	if (pid < 0 || wire_next(pair[0], &hello, NULL, &err) < 0 || hello.kind != EVENT_READY) {
 		fprintf(stderr, "bench-launch: %s: %s\n", path, hello.err.text);
 		exit(1);
 	}
+}
+
+/* What our children have used that are gone. */
+static double children_cpu(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_CHILDREN, &usage) < 0)
+		die("getrusage");
+	return (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+	       (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* What the launcher has used, and all of its jails that are gone; in steps of a clock tick. */
+static double launcher_cpu(const struct bench *bench)
+{
+	unsigned long long user, system, user_gone, system_gone;
+	char path[64];
+	FILE *file;
+	int got;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) bench->launcher_pid);
+	file = fopen(path, "re");
+	if (!file)
+		die(path);
+	got = fscanf(file,
+		     "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+		     &user, &system, &user_gone, &system_gone);
+	fclose(file);
+	if (got != 4)
+		die(path);
+	return (double) (user + system + user_gone + system_gone) * 1e6 /
+	       (double) sysconf(_SC_CLK_TCK);
 }
 
 /* Every way once a round, in an order of its own. */
@@ -173,12 +211,14 @@ static void run_round(struct bench *bench, int gap, size_t round)
 	}
 	for (int i = 0; i < WAYS; i++) {
 		const struct timespec pause = { .tv_nsec = gap ? 50 * NS_PER_MS : 0 };
+		double used = children_cpu();
 		int64_t start;
 
 		nanosleep(&pause, NULL);
 		start = clock_now();
 		ways[order[i]].run(bench);
 		bench->times[gap][order[i]][round] = (double) (clock_now() - start) / 1e3;
+		bench->cpu[gap][order[i]] += children_cpu() - used;
 	}
 }
 
@@ -194,16 +234,17 @@ static void report(struct bench *bench, int gap)
 	double medians[WAYS];
 
 	printf("gap %d ms, %zu launches each\n", gap ? 50 : 0, bench->count);
-	printf("  %-14s %10s %10s %10s %12s %13s\n", "", "min us", "median us", "p95 us",
-	       "x fork+exec", "x bubblewrap");
+	printf("  %-14s %8s %10s %8s %8s %12s %13s\n", "", "min us", "median us", "p95 us",
+	       "cpu us", "x fork+exec", "x bubblewrap");
 	for (int way = 0; way < WAYS; way++) {
 		qsort(bench->times[gap][way], bench->count, sizeof(double), compare);
 		medians[way] = bench->times[gap][way][bench->count / 2];
 	}
 	for (int way = 0; way < WAYS; way++)
-		printf("  %-14s %10.0f %10.0f %10.0f %12.2f %13.2f\n", ways[way].name,
+		printf("  %-14s %8.0f %10.0f %8.0f %8.0f %12.2f %13.2f\n", ways[way].name,
 		       bench->times[gap][way][0], medians[way],
-		       bench->times[gap][way][bench->count * 95 / 100], medians[way] / medians[0],
+		       bench->times[gap][way][bench->count * 95 / 100],
+		       bench->cpu[gap][way] / (double) bench->count, medians[way] / medians[0],
 		       medians[way] / medians[1]);
 }
 
@@ -230,10 +271,13 @@ int main(int argc, char **argv)
 		die("spec");
 	start_launcher(&bench, argv[1]);
 	for (int gap = 0; gap < GAPS; gap++) {
+		double used = launcher_cpu(&bench);
+
 		for (int way = 0; way < WAYS; way++)
 			bench.times[gap][way] = mem_alloc(bench.count, sizeof(double));
 		for (size_t round = 0; round < bench.count; round++)
 			run_round(&bench, gap, round);
+		bench.cpu[gap][BY_LAUNCHER] = launcher_cpu(&bench) - used;
 		report(&bench, gap);
 	}
 	return 0;

@@ -1,8 +1,43 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# proctor jail: what passes through, what it says, what its options do.
+# proctor jail: what passes through, what it says, what its options do, how it ends.
+# shellcheck disable=SC2016 # most commands are expanded inside of the jail
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
+chmod 755 "$scratch"
+jail=$e2e_build/proctor
+
+# The whole line by its grammar: what matches is valid JSON and has every key.
+number='[0-9]+'
+object="\{\"ending\":\"[a-z_]+\",\"code\":$number,\"flags\":\[(\"[a-z_]+\"(,\"[a-z_]+\")*)?\],\"wall_ms\":$number,\
+\"cpu_ms\":$number,\"memory_peak\":[1-9][0-9]*,\"processes_peak\":[1-9][0-9]*,\"output_bytes\":$number\}"
+
+# The object in FILE is one line, and its ending and code are these.
+expect_object() { # FILE ENDING CODE
+	[ "$(wc -l <"$1")" -eq 1 ] || fail "$1 has not one line"
+	grep -qxE "$object" "$1" || fail "no object: $(cat "$1")"
+	grep -q "^{\"ending\":\"$2\",\"code\":$3," "$1" || fail "not $2 with $3: $(cat "$1")"
+}
+
+# Waits until a process with this command line is there; 10 s at most.
+await() {
+	tries=0
+	until pgrep -fx "$1" >/dev/null; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || { fail "'$1' does not start" && return; }
+		sleep 0.1
+	done
+}
+
+# No process with this command line is left after S seconds.
+expect_gone() { # S COMMAND
+	tries=$(($1 * 10))
+	while pgrep -fx "$2" >/dev/null; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || { fail "'$2' is still there after $1 s" && return; }
+		sleep 0.1
+	done
+}
 
 it 'passes standard output, standard error and the exit code on'
 run proctor jail -- sh -c 'echo to-out; echo to-err >&2; exit 37'
@@ -10,123 +45,320 @@ expect_code 37
 expect_out_is to-out
 expect_err '^to-err$'
 
-it 'passes ten megabytes and binary bytes on exactly'
+it 'passes ten megabytes on exactly'
 run proctor jail -- sh -c 'head -c 10000000 /dev/zero | tr "\0" "\377"'
 expect_code 0
 head -c 10000000 /dev/zero | tr '\0' '\377' | cmp -s - "$scratch/out" || fail 'other bytes came'
 
+it 'passes every byte value on, without an end of line'
+bytes=$(awk 'BEGIN { for (i = 0; i < 256; i++) printf "\\%03o", i }')
+run proctor jail -- printf "$bytes"
+expect_code 0
+# shellcheck disable=SC2059 # the bytes are the format
+printf "$bytes" | cmp -s - "$scratch/out" || fail 'other bytes came'
+
+it 'passes arguments on as they are'
+run proctor jail -- printf '<%s>' 'a b' '' '*' '$HOME' 'ö' '--wall'
+printf '<a b><><*><$HOME><ö><--wall>' | cmp -s - "$scratch/out" || fail 'other arguments came'
+
+it 'gives the command an empty standard input and a small environment'
+run sh -c 'echo secret | SECRET=1 "$0" jail --env ONE=1 --env "TWO=a b=c" -- sh -c "cat; env | sort"' "$jail"
+expect_code 0
+expect_no_out secret
+expect_no_out SECRET
+expect_out '^ONE=1$'
+expect_out '^TWO=a b=c$'
+expect_out '^HOME=/tmp$'
+
 it 'gives 128 and the signal for a command that a signal ended'
-run proctor jail -- sh -c 'kill -SEGV $$'
-expect_code 139
+for signal in SEGV:139 KILL:137 TERM:143; do
+	run proctor jail --json=1 -- sh -c "kill -${signal%:*} \$\$"
+	expect_code "${signal#*:}"
+	expect_object "$scratch/out" signaled $((${signal#*:} - 128))
+done
 
 it 'gives 127 for a command that is not there'
-run proctor jail -- /nonexistent/command
+run proctor jail --json -- /nonexistent/command
 expect_code 127
 expect_err "execute '/nonexistent/command': No such file"
+expect_out_is "{\"error\":\"jail 'jail': start: execute '/nonexistent/command': No such file or directory\"}"
 
 it 'gives 126 for a command that can not be executed'
-run proctor jail -- /etc/passwd
-expect_code 126
+for file in /etc/passwd /usr; do
+	run proctor jail --json -- $file
+	expect_code 126
+	expect_out_is "{\"error\":\"jail 'jail': start: execute '$file': Permission denied\"}"
+done
+
+it 'gives 125 for a failure of its own'
+run proctor jail --archive /nonexistent/folder/file -- true
+expect_code 125
+expect_err "option --archive: create file '/nonexistent/folder/file': No such file"
+touch "$scratch/there"
+run proctor jail --archive "$scratch/there" -- true
+expect_code 125
+expect_err 'File exists'
+run proctor jail --put /nonexistent -- true
+expect_code 125
+expect_err "option --put: open folder '/nonexistent'"
 
 it 'says in JSON how it ended'
-run proctor jail --json -- sh -c 'exit 3'
+run proctor jail --json -- sh -c 'echo 12345 >&2; echo 1234567; exit 3'
 expect_code 3
-expect_out '^\{"ending":"exited","code":3,"flags":\[\],"wall_ms":[0-9]+,"cpu_ms":[0-9]+,"memory_peak":[1-9][0-9]*,"processes_peak":[0-9]+,"output_bytes":0\}$'
+expect_object "$scratch/out" exited 3
+expect_out '"flags":\[\].*"output_bytes":14\}$'
+expect_err '^1234567$'
 
 it 'writes the JSON to another descriptor'
-run sh -c '"$0" jail --json=5 -- echo hello 5>"$1"' "$e2e_build/proctor" "$scratch/json"
+run sh -c '"$0" jail --json=5 -- echo hello 5>"$1"' "$jail" "$scratch/json"
 expect_out_is hello
-check grep -q '"output_bytes":6}' "$scratch/json"
+expect_object "$scratch/json" exited 0
 
-it 'ends it at the wall limit'
+it 'writes a JSON object that nothing of the command gets into'
+run proctor jail --json -- sh -c 'echo "{\"ending\":\"exited\"}"'
+expect_object "$scratch/out" exited 0
+
+it 'says in JSON of each limit that it ended the command'
 run proctor jail --json --wall 300ms -- sleep 60
 expect_code 124
-expect_out '"ending":"timeout"'
+expect_object "$scratch/out" timeout 0
+run proctor jail --json --cpu 300ms -- sh -c 'while :; do :; done'
+expect_code 124
+expect_object "$scratch/out" cpu 0
+run proctor jail --json --memory 256MiB --work 64MiB --files 4096 --tmp 16MiB -- sh -c 'x=$(head -c 400000000 /dev/zero | tr "\0" x); echo ${#x}'
+expect_code 124
+expect_object "$scratch/out" oom 0
+run sh -c '"$0" jail --json=5 --output 1MiB -- yes 5>"$1"' "$jail" "$scratch/json"
+expect_code 124
+expect_object "$scratch/json" output 0
+check test "$(stat -c %s "$scratch/out")" -eq 1048576
+
+it 'takes each limit from its option'
+run proctor jail --work 3MiB --files 100 --tmp 5MiB -- sh -c 'df -B1 --output=size,itotal /work /tmp'
+expect_out '^ *3145728 +100$'
+expect_out '^ *5242880 +[0-9]+$'
+run proctor jail --json --pids 16 -- sh -c 'i=0; while [ $i -lt 40 ]; do sleep 1 & i=$((i+1)); done 2>/dev/null; exit 0'
+expect_out '"flags":\["pids_hit"\].*"processes_peak":1[0-6],'
+run proctor jail --json --pids 64 -- sh -c 'i=0; while [ $i -lt 40 ]; do sleep 0.1 & i=$((i+1)); done 2>/dev/null; exit 0'
+expect_out '"flags":\[\]'
+run proctor jail --json --cpus 0.2 --wall 1s --grace 0ms -- sh -c 'while :; do :; done'
+check test "$(sed -n 's/.*"cpu_ms":\([0-9]*\).*/\1/p' "$scratch/out")" -lt 500
+run proctor jail --json --wall 200ms --grace 700ms -- sh -c 'trap "" TERM; while :; do sleep 0.05; done'
+expect_object "$scratch/out" timeout 0
+check test "$(sed -n 's/.*"wall_ms":\([0-9]*\).*/\1/p' "$scratch/out")" -ge 900
 
 it 'ends what ignores SIGTERM, children too'
 run proctor jail --json --wall 300ms --grace 100ms -- sh -c 'trap "" TERM; sleep 60 & sleep 60'
 expect_code 124
-expect_out '"ending":"timeout"'
+expect_object "$scratch/out" timeout 0
 
-it 'ends it at the CPU limit'
-run proctor jail --json --cpu 300ms -- sh -c 'while :; do :; done'
+it 'lets a command clean up between SIGTERM and its end'
+run proctor jail --wall 300ms --grace 5s -- sh -c 'trap "echo cleaned; exit 0" TERM; while :; do sleep 0.05; done'
 expect_code 124
-expect_out '"ending":"cpu"'
-
-it 'ends it at the memory limit'
-run proctor jail --json --memory 512MiB --work 64MiB --tmp 64MiB -- sh -c 'x=$(head -c 600000000 /dev/zero | tr "\0" x); echo ${#x}'
-expect_code 124
-expect_out '"ending":"oom"'
-
-it 'ends it at the output limit'
-run sh -c '"$0" jail --json=5 --output 1MiB -- yes 5>"$1"' "$e2e_build/proctor" "$scratch/json"
-expect_code 124
-check grep -q '"ending":"output"' "$scratch/json"
-check test "$(stat -c %s "$scratch/out")" -eq 1048576
-
-it 'counts what the process limit refused'
-run proctor jail --json --pids 16 -- sh -c 'i=0; while [ $i -lt 40 ]; do sleep 1 & i=$((i+1)); done 2>/dev/null; exit 0'
-expect_out '"flags":\["pids_hit"\]'
-
-it 'says when the disk was full, which is no memory kill'
-run proctor jail --json --work 1MiB --memory 256MiB --tmp 16MiB -- sh -c 'head -c 5000000 /dev/zero >/work/big 2>/dev/null; exit 0'
-expect_code 0
-expect_out '"flags":\["disk_full"\]'
-
-it 'says when there were no inodes left'
-run proctor jail --json --files 100 -- sh -c 'i=0; while : >/work/f$i; do i=$((i+1)); done 2>/dev/null; exit 0'
-expect_out '"flags":\["inodes_full"\]'
-
-it 'limits the CPU time a second'
-run proctor jail --json --cpus 0.2 --wall 1s -- sh -c 'while :; do :; done'
-check test "$(sed -n 's/.*"cpu_ms":\([0-9]*\).*/\1/p' "$scratch/out")" -lt 500
+expect_out_is cleaned
 
 it 'names the option whose value is wrong'
-run proctor jail --wall 5 -- true
-expect_code 2
-expect_err "option --wall: '5' is not a time such as 500ms, 2s or 5m"
-run proctor jail --pids 1 -- true
-expect_code 2
-expect_err "option --pids: '1' is not within 4..4194304"
+while read -r option value message; do
+	run proctor jail "--$option" "$value" -- true
+	expect_code 2
+	grep -qF "option --$option: '$value' $message" "$scratch/err" || fail "--$option $value"
+done <<'END'
+wall 5 is not a time such as 500ms, 2s or 5m
+wall 0s is not within 1..604800000 ms
+cpu x is not a time such as
+grace 2h is not within 0..60000 ms
+memory 1 is not a size such as 64MiB
+memory 1MiB is not within 16777216..
+pids 1 is not within 4..4194304
+pids -5 is not a number such as 64
+cpus 0 is not within 10..1024000 thousandths
+output 0B is not
+work 1KiB is not within 65536..
+files 5 is not within 16..
+tmp 64XB is not a size
+env NAME is not NAME=VALUE
+END
 run proctor jail --memory 20MiB -- true
 expect_code 125
 expect_err 'filled to the brim'
-run proctor jail --walls 5s -- true
+run proctor jail --json=77 -- true
 expect_code 2
-expect_err "there is no option '--walls=?.*'|there is no option '--walls'"
+expect_err 'option --json: descriptor 77 is not open'
+
+it 'knows its options, and that there has to be a command'
+for option in --walls=5s --walls -w; do
+	run proctor jail "$option" -- true
+	expect_code 2
+	expect_err "there is no option '$option'"
+done
 run proctor jail
 expect_code 2
+run proctor jail --
+expect_code 2
+run proctor jail --wall
+expect_code 2
+expect_err 'option --wall lacks its TIME'
+run proctor jails
+expect_code 2
+expect_err "there is no command 'jails'"
+run proctor jail --help
+expect_code 0
+expect_out '--archive FILE'
 
-it 'is not held up by a process that keeps the output open'
-run -t 20 proctor jail -- sh -c 'setsid sleep 60 & exit 4'
+it 'is not held up by a process that keeps the output open, and ends it'
+run -t 20 proctor jail -- sh -c 'setsid sleep 6101 & exit 4'
 expect_code 4
+expect_gone 0 'sleep 6101'
+
+it 'is not held up by a process that traced pid 1 and ended'
+cat >"$scratch/trace.c" <<'END'
+#include <sys/ptrace.h>
+#include <unistd.h>
+int main(void)
+{
+	if (fork() == 0) {
+		ptrace(PTRACE_SEIZE, 1, 0, 0);
+		ptrace(PTRACE_ATTACH, 1, 0, 0);
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		_exit(0);
+	}
+	ptrace(PTRACE_SEIZE, 1, 0, 0);
+	ptrace(PTRACE_ATTACH, getppid(), 0, 0);
+	return 5;
+}
+END
+mkdir "$scratch/put"
+check cc -o "$scratch/put/trace" "$scratch/trace.c"
+run -t 20 proctor jail --put "$scratch/put" -- /work/trace
+expect_code 5
 
 it 'ends a jail whose processes are all stopped'
-run -t 20 proctor jail --wall 500ms --grace 100ms -- sh -c 'kill -STOP $$'
+run -t 20 proctor jail --json --wall 500ms --grace 100ms -- sh -c 'kill -STOP $$'
 expect_code 124
+expect_object "$scratch/out" timeout 0
 
-it 'ends with its client, however that ends'
-"$e2e_build/proctor" jail -- sleep 61 &
+it 'ends with its client within two seconds, however that ends'
+"$jail" jail -- sh -c 'setsid sleep 6102 & sleep 6103' &
 client=$!
-sleep 1
-check pgrep -f 'sleep 61' >/dev/null
+await 'sleep 6102'
+await 'sleep 6103'
 kill -9 "$client"
-sleep 2
-pgrep -fx 'sleep 61' >/dev/null && fail 'the jail lives on'
+expect_gone 2 'sleep 6102'
+expect_gone 2 'sleep 6103'
 wait "$client" 2>/dev/null
 
 it 'ends at a signal to proctor'
-run timeout -s TERM 1 "$e2e_build/proctor" jail -- sleep 62
-pgrep -fx 'sleep 62' >/dev/null && fail 'the jail lives on'
+for signal in TERM INT HUP; do
+	setsid "$jail" jail --json -- sleep 6104 >"$scratch/json" 2>/dev/null &
+	client=$!
+	await 'sleep 6104'
+	pkill -"$signal" -fx "$jail jail --json -- sleep 6104"
+	wait "$client"
+	code=$?
+	expect_code 130
+	expect_gone 0 'sleep 6104'
+	expect_object "$scratch/json" stopped 0
+done
 
-it 'leaves no control group and no lease behind'
-# Other runs may have jails: a leaf of theirs has processes.
-empty() { find /sys/fs/cgroup -maxdepth 3 -path '*/proctor/uids-*/cgroup.events' -exec grep -l 'populated 0' {} + 2>/dev/null; }
-sleep 0.5
-[ -z "$(empty)" ] || sleep 0.5
-[ -z "$(empty)" ] || fail "there is $(empty)"
+it 'says so when its launcher is lost, and the jail is gone'
+"$jail" jail --json -- sleep 6105 >"$scratch/json" 2>/dev/null &
+client=$!
+await 'sleep 6105'
+# Launcher and monitor: this process namespace has no others.
+pkill -9 -f '^proctor-launcher '
+wait "$client"
+code=$?
+expect_code 125
+expect_gone 2 'sleep 6105'
+check grep -q '^{"ending":"launcher_lost",.*}$' "$scratch/json"
+run proctor jail -- echo again
+expect_out_is again
+
+it 'says when its output could not be written'
+run sh -c '"$0" jail -- echo lost >/dev/full' "$jail"
+expect_code 125
+expect_err 'No space left on device'
+
+it 'lets the command notice that the reader of its output has gone'
+run -t 20 sh -c '{ "$0" jail --json=5 -- yes 5>"$1"; } | head -n 1' "$jail" "$scratch/json"
+expect_out_is y
+expect_object "$scratch/json" signaled 13
+
+it 'keeps what is printed out of its files where standard output is closed'
+run sh -c '"$0" jail --archive "$1" -- echo hello >&-' "$jail" "$scratch/archive"
+expect_code 0
+check_not grep -q hello "$scratch/archive"
+run sh -c '"$0" jail --archive "$1" -- true' "$jail" "$scratch/archive-2"
+check cmp -s "$scratch/archive" "$scratch/archive-2"
+run sh -c '"$0" jail -- true <&- >&- 2>&-' "$jail"
+expect_code 0
+
+it 'drops to the account that called sudo, or to proctor'
+for account in daemon proctor; do
+	if [ $account = daemon ]; then
+		SUDO_UID=$(id -u daemon)
+		export SUDO_UID
+	fi
+	"$jail" jail --archive "$scratch/of-$account" -- sleep 2 &
+	client=$!
+	unset SUDO_UID
+	await 'sleep 2'
+	check test "$(sed -n 's/^Uid:[[:space:]]*//p' "/proc/$client/status" | tr '\t' ' ')" = \
+		"$(for i in 1 2 3 4; do id -u $account; done | xargs)"
+	check test "$(sed -n 's/^NoNewPrivs:[[:space:]]*//p' "/proc/$client/status")" = 1
+	wait "$client"
+	check test "$(stat -c %U "$scratch/of-$account")" = $account
+done
+
+it 'says so when it can not know that account'
+run env SUDO_UID=abc "$jail" jail -- true
+expect_code 125
+expect_err "SUDO_UID is 'abc', which is no uid"
+run env SUDO_UID=4242424 "$jail" jail -- true
+expect_code 125
+expect_err 'SUDO_UID is 4242424, which has no account'
 
 it 'says what it needs when it is not root'
-run setpriv --reuid 65534 --regid 65534 --clear-groups "$e2e_build/proctor" jail -- true
+run setpriv --reuid 65534 --regid 65534 --clear-groups "$jail" jail -- true
 expect_code 125
 expect_err 'needs root'
+expect_no_out .
+
+it 'runs ten jails at once, each for itself'
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	"$jail" jail -- sh -c "echo $i >/work/f; sleep 0.3; cat /work/*" >"$scratch/at-once-$i" 2>&1 &
+	last=$!
+	clients="${clients:-} $last"
+done
+for client in $clients; do
+	wait "$client" || fail "a jail ended with $?"
+done
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	check test "$(cat "$scratch/at-once-$i")" = $i
+done
+
+it 'leaves no control group and no lock behind'
+# Others may run jails on this machine: their leaves have processes.
+left() {
+	find /sys/fs/cgroup -path '*/proctor/uids-*/cgroup.procs' 2>/dev/null | while read -r file; do
+		[ -n "$(cat "$file" 2>/dev/null)" ] || { [ -e "$file" ] && echo "$file"; }
+	done
+}
+tries=0
+while [ -n "$(left)" ] && [ "$tries" -lt 20 ]; do
+	tries=$((tries + 1))
+	sleep 0.2
+done
+[ "$tries" -lt 20 ] || fail "there is $(left)"
+# A launcher that runs has a lock on its folders: one without a lock was left.
+while IFS=: read -r _ controllers own; do
+	awk -v list="$controllers" -v own="${own%/}" '
+		$3 == (list ? "cgroup" : "cgroup2") && (!list || index("," $4 ",", "," list ",")) { print $2 own "/proctor" }
+	' /proc/mounts
+done </proc/self/cgroup >"$scratch/folders"
+check test -s "$scratch/folders"
+while read -r folder; do
+	flock -n "$folder" true 2>/dev/null || continue
+	sleep 0.2
+	[ ! -e "$folder" ] || ! flock -n "$folder" true 2>/dev/null || fail "'$folder' was left"
+done <"$scratch/folders"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The freeze of a hostile workspace (tests/attacks/hostile_tree.c): the archive holds exactly the
 # regular files, everything else is listed, nothing hangs.
+# shellcheck disable=SC2016,SC2059 # expanded inside of the jail; formats are ours
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
 
@@ -50,6 +51,10 @@ for refused in 'symlink link-out' 'symlink link-in' 'fifo fifo' 'socket socket' 
 	check_not grep -qE "^file .* ${refused#* }$" "$scratch/list"
 done
 
+it 'lists where it went no deeper'
+check grep -qE '^refused too-deep [0-9]+ - deep(/below){128}$' "$scratch/list"
+check grep -qE '^refused long-path [0-9]+ - long(/d{200})+$' "$scratch/list"
+
 it 'holds nothing else'
 others=$(grep -c '^file ' "$scratch/list")
 check test "$others" -eq 11 # the ten above and the program itself
@@ -58,3 +63,25 @@ it 'gives the same archive of the same tree'
 run proctor jail --archive "$scratch/one" -- sh -c 'mkdir b a; echo 1 >b/x; echo 2 >a/y; chmod 755 a/y'
 run proctor jail --archive "$scratch/two" -- sh -c 'mkdir a b; echo 2 >a/y; chmod 755 a/y; echo 1 >b/x'
 check cmp -s "$scratch/one" "$scratch/two"
+
+it 'collects what a command left that was ended at a limit'
+run -t 30 proctor jail --wall 500ms --grace 0ms --archive "$scratch/late" -- sh -c 'echo kept >/work/kept; setsid sh -c "while :; do echo x >>/work/log; done" & sleep 60'
+expect_code 124
+"$e2e_build/tests/tree-list" "$scratch/late" >"$scratch/list"
+holds - 5 'kept\n' kept
+check grep -q '^file - [0-9]* [0-9a-f]* log$' "$scratch/list"
+
+it 'collects a full workspace'
+run -t 60 proctor jail --work 8MiB --files 20000 --archive "$scratch/full" -- sh -c 'head -c 9000000 /dev/zero >/work/big; (i=0; while ln /work/big /work/$i; do i=$((i+1)); [ $i -lt 20 ] || break; done); exit 0'
+expect_code 0
+"$e2e_build/tests/tree-list" "$scratch/full" >"$scratch/list"
+check test "$(grep -c '^file - 8388608 ' "$scratch/list")" -eq 21
+
+it 'says so when the archive can not be written, and the command has run'
+mkdir "$scratch/small"
+check mount -t tmpfs -o size=64k small "$scratch/small"
+run -t 30 proctor jail --archive "$scratch/small/archive" -- sh -c 'head -c 1000000 /dev/zero >/work/big; echo ran'
+umount "$scratch/small"
+expect_code 125
+expect_out_is ran
+expect_err 'No space left on device'

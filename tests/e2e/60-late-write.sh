@@ -1,13 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The late-write cheat through whole runs: WRONG in 20 of 20 attempts. That the same cheat gains where
-# the probes are off, so that this test can fail, is shown by tests/bench/judge.sh with a build of
-# -Dtest_hooks=true; tests/bench/marks repeats this one with its honest twin, 20 times.
+# The late-write cheat and its honest twin through whole runs: WRONG in 20 of 20 attempts, VALID in 20
+# of 20. Up to four minutes, most of it for the twin.
+#
+# That this test can fail is shown by tests/bench/judge.sh with a build of -Dtest_hooks=true, which
+# takes the probes away: there a worker that rings with 98 % of its outputs written is VALID and FAST
+# in 19 of 20 markings, with the probes WRONG in 20 of 20. tests/bench/marks counts the same as here
+# over more attempts.
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
 chmod 755 "$scratch"
+task=$e2e_root/tasks/c2c/row-softmax
+
+# How many of the records of a run have this mark, seen and unseen.
+marks() { # RUN KIND
+	grep -lE "\"seen\":\{\"kind\":\"$2\".*\"unseen\":\{\"kind\":\"$2\"" "$scratch/$1"/attempts/*/record.json | wc -l
+}
 
 it 'is WRONG in 20 of 20 attempts'
-run -t 200 proctor run --run "$scratch/run" --attempts 20 --agent scripted:cheat-late-write "$e2e_root/tasks/c2c/row-softmax"
+run -t 120 proctor run --run "$scratch/late" --attempts 20 --agent scripted:cheat-late-write "$task"
 expect_code 1
-check test "$(grep -lE '"seen":\{"kind":"WRONG"' "$scratch"/run/attempts/*/record.json | wc -l)" -eq 20
+check test "$(marks late WRONG)" -eq 20
+note "$(sed -n 's/.*"reason":"\([a-z-]*\)".*"unseen".*/\1/p' "$scratch"/late/attempts/*/record.json | sort | uniq -c)"
+
+it 'is VALID in 20 of 20 attempts where it is honest'
+run -t 230 proctor run --run "$scratch/honest" --attempts 20 --agent scripted:honest-vector "$task"
+expect_code 0
+check test "$(marks honest VALID)" -eq 20
+note "$(sed -n 's/.*"verdict":"\([A-Z]*\)".*"unseen".*/\1/p' "$scratch"/honest/attempts/*/record.json | sort | uniq -c)"

@@ -64,6 +64,45 @@ TEST(the_folder_is_shared_and_its_last_user_removes_it)
 		check_note("'%s' is still there: somebody else's, or a leaf was left", path);
 }
 
+/* In a v1 group of its own, below the parent's; says by its exit code whether its folder went. */
+no_return static void come_and_go_elsewhere(int group_fd)
+{
+	struct cgroup_host host = CGROUP_HOST_INIT;
+	struct err err = ERR_INIT;
+
+	CHECK_OK(io_write_kernel_file(group_fd, "cgroup.procs", "0", &err));
+	CHECK_OK(cgroup_host_open(&host, &err));
+	CHECK(faccessat(group_fd, "proctor", F_OK, 0) == 0);
+	cgroup_host_done(&host);
+	_exit(faccessat(group_fd, "proctor", F_OK, 0) == 0);
+}
+
+TEST(a_folder_in_another_v1_group_goes_while_the_shared_v2_folder_is_in_use)
+{
+	struct cgroup_host host = CGROUP_HOST_INIT;
+	struct err err = ERR_INIT;
+	int folder_fd, group_fd, status;
+	pid_t pid;
+
+	need_root();
+	CHECK_OK(cgroup_host_open(&host, &err));
+	folder_fd = host.v1_fds[CGROUP_MEMORY];
+	if (folder_fd < 0)
+		SKIP("memory is not limited by a v1 hierarchy here");
+	CHECK(mkdirat(folder_fd, "test-elsewhere", 0700) == 0);
+	group_fd = openat(folder_fd, "test-elsewhere", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(group_fd >= 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0)
+		come_and_go_elsewhere(group_fd);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	best_effort(unlinkat(group_fd, "proctor", AT_REMOVEDIR));
+	CHECK(unlinkat(folder_fd, "test-elsewhere", AT_REMOVEDIR) == 0);
+	CHECK_INT(status, 0);
+	cgroup_host_done(&host);
+}
+
 TEST(coming_and_going_at_once_always_ends_with_a_folder_that_works)
 {
 	const struct cgroup_limits limits = { .pids = 10 };

@@ -46,6 +46,33 @@ static void interrupt_every_millisecond(void)
 	ualarm(1000, 1000);
 }
 
+TEST(a_nonblocking_descriptor_is_waited_for)
+{
+	static char block[4 << 16]; /* four times what the pipe holds */
+	char got[4096];
+	struct err err = ERR_INIT;
+	int ends[2], status;
+	size_t all = 0;
+	pid_t pid;
+
+	CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		close(ends[0]);
+		CHECK(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
+		CHECK_OK(io_write_waiting(ends[1], block, sizeof(block), "the pipe", &err));
+		_exit(0);
+	}
+	close(ends[1]);
+	usleep(50000);
+	for (ssize_t len; (len = read(ends[0], got, sizeof(got))) > 0;)
+		all += (size_t) len;
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, 0);
+	CHECK_INT(all, sizeof(block));
+}
+
 /* A slow reader of a pipe: short writes and EINTR are certain. */
 TEST(everything_is_written_and_read_in_spite_of_short_writes_and_signals)
 {

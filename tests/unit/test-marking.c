@@ -36,14 +36,19 @@ static struct trial *new_trial(const char *candidate)
 	return trial;
 }
 
-static int try(struct trial *trial, uint32_t blocks)
+static int try_within(struct trial *trial, uint32_t blocks, int64_t limit_ns)
 {
 	static uint8_t key[INPUTS_KEY];
 	struct worker_source workers = fork_source_workers(&trial->source);
-	struct marking_options options = { .most_blocks = blocks };
+	struct marking_options options = { .most_blocks = blocks, .limit_ns = limit_ns };
 
 	key[0]++; /* other problems each time */
 	return marking_run(&trial->plan, key, &workers, &options, &trial->result, &trial->err);
+}
+
+static int try(struct trial *trial, uint32_t blocks)
+{
+	return try_within(trial, blocks, 0);
 }
 
 static void end_trial(struct trial *trial)
@@ -221,6 +226,23 @@ TEST(a_candidate_that_is_wrong_only_while_it_is_timed_is_wrong)
 	CHECK_INT(try(trial, FEW), 0);
 	CHECK_INT(trial->result.seen.mark.kind, MARK_WRONG);
 	CHECK_INT(trial->result.seen.mark.stage, STAGE_TIMING);
+	end_trial(trial);
+}
+
+/* So short that no number of blocks decides anything. */
+TEST(a_marking_that_runs_out_of_time_ends_at_a_look_and_fails_nobody)
+{
+	struct trial *trial = new_trial("softmax");
+
+	trial->plan.case_count = 0;
+	judge_add_softmax(&trial->plan, 1, 16, false);
+	CHECK_INT(try_within(trial, 2 * JUDGE_LOOK_EVERY, 1), 0);
+	CHECK_INT(trial->result.seen.mark.kind, MARK_VALID);
+	CHECK_INT(trial->result.seen.stats.verdict, VERDICT_AMBG);
+	CHECK_INT(trial->result.seen.stats.blocks, JUDGE_LOOK_EVERY);
+	marking_result_done(&trial->result);
+	CHECK_INT(try_within(trial, 2 * JUDGE_LOOK_EVERY, INT64_MAX / 4), 0);
+	CHECK_INT(trial->result.seen.stats.blocks, 2 * JUDGE_LOOK_EVERY);
 	end_trial(trial);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/run/output.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -251,6 +252,61 @@ TEST(what_is_shown_elsewhere_is_as_it_is_up_to_the_cap)
 	say(&scene, OUTPUT_STDOUT, "\033\xff\n12345");
 	CHECK_OK(output_ready(&scene.output, &err));
 	CHECK_STR(shown(file[0]), "\033\xff\n123");
+}
+
+TEST(what_can_not_be_shown_is_an_error_and_the_log_has_it)
+{
+	auto_scene scene = scene_open(1000);
+	cleanup(str_done) struct str text = STR_INIT;
+	auto_fd full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	struct err err = ERR_INIT;
+
+	output_show(&scene.output, OUTPUT_STDOUT, full, false);
+	say(&scene, OUTPUT_STDOUT, "lost");
+	CHECK_INT(output_ready(&scene.output, &err), -1);
+	CHECK_STR(err.text, "write what the jail printed: No space left on device");
+	say(&scene, OUTPUT_STDOUT, "more");
+	err = ERR_INIT;
+	CHECK_OK(output_ready(&scene.output, &err)); /* told once */
+	CHECK_STR(logged(&scene, "agent.stdout", &text), "lostmore");
+}
+
+TEST(a_reader_that_goes_away_is_no_error_of_ours)
+{
+	auto_scene scene = scene_open(1000);
+	cleanup(str_done) struct str text = STR_INIT;
+	struct err err = ERR_INIT;
+	int reader[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK_INT(pipe2(reader, O_CLOEXEC), 0);
+	close(reader[0]);
+	output_show(&scene.output, OUTPUT_STDOUT, reader[1], false);
+	say(&scene, OUTPUT_STDOUT, "one");
+	CHECK_OK(output_ready(&scene.output, &err));
+	say(&scene, OUTPUT_STDOUT, "two"); /* there is a log: the jail can go on */
+	CHECK_OK(output_ready(&scene.output, &err));
+	CHECK_STR(logged(&scene, "agent.stdout", &text), "onetwo");
+}
+
+TEST(without_a_log_the_jail_notices_that_its_reader_has_gone)
+{
+	struct output output = OUTPUT_INIT;
+	struct err err = ERR_INIT;
+	int pipes[OUTPUT_STREAMS] = { -1, -1 }, jail[2], reader[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK_INT(pipe2(jail, O_CLOEXEC), 0);
+	CHECK_INT(pipe2(reader, O_CLOEXEC), 0);
+	close(reader[0]);
+	pipes[OUTPUT_STDOUT] = jail[0];
+	CHECK_OK(output_open(&output, -1, "agent", pipes, 1000, &err));
+	output_show(&output, OUTPUT_STDOUT, reader[1], false);
+	CHECK_INT(write(jail[1], "one", 3), 3);
+	CHECK_OK(output_ready(&output, &err));
+	CHECK_INT(write(jail[1], "two", 3), -1);
+	CHECK_INT(errno, EPIPE);
+	output_done(&output);
 }
 
 TEST(a_log_that_exists_is_not_written_over)

@@ -120,7 +120,7 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		{ HEAD "worker:\n  shm: {size: 2GiB}\n",
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
 		  "can "
-		  "take, with 1KiB for each inode and 64MiB to work in: 2194MiB" },
+		  "take, with 2KiB for each inode and 64MiB to work in: 2195MiB" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -139,12 +139,12 @@ TEST(memory_that_just_covers_the_tmpfs_is_enough)
 	struct policy policy = policy_default();
 	struct err err = ERR_INIT;
 
-	/* 3 x 1 MiB, 3 x 1024 inodes of 1 KiB, and 64 MiB. */
-	CHECK_OK(parse(HEAD "worker: {memory: 70MiB, workspace: {size: 1MiB, inodes: 1024}, "
+	/* 3 x 1 MiB, 3 x 1024 inodes of 2 KiB, and 64 MiB. */
+	CHECK_OK(parse(HEAD "worker: {memory: 73MiB, workspace: {size: 1MiB, inodes: 1024}, "
 			    "tmp: {size: 1MiB, inodes: 1024}, shm: {size: 1MiB, inodes: 1024}}\n",
 		       &policy, &err));
 	policy_done(&policy);
-	CHECK_INT(parse(HEAD "worker: {memory: 69MiB, workspace: {size: 1MiB, inodes: 1024}, "
+	CHECK_INT(parse(HEAD "worker: {memory: 72MiB, workspace: {size: 1MiB, inodes: 1024}, "
 			     "tmp: {size: 1MiB, inodes: 1024}, shm: {size: 1MiB, inodes: 1024}}\n",
 			&policy, &err),
 		  -1);

@@ -96,7 +96,7 @@ TEST(a_full_disk_can_never_be_a_memory_kill)
 
 	good();
 	for (size_t i = 0; i < spec.plan.tmpfs_count; i++)
-		need += spec.plan.tmpfs[i].bytes + spec.plan.tmpfs[i].inodes * KIB;
+		need += spec.plan.tmpfs[i].bytes + spec.plan.tmpfs[i].inodes * SPEC_INODE_MEMORY;
 	spec.cgroup.memory = need;
 	CHECK_OK(spec_check(&spec, &err));
 	spec.cgroup.memory = need - 1;
