@@ -3,6 +3,7 @@
 /* proctor: the harness. A subcommand is a row here and a file in harness/cli. */
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,10 +54,28 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+/* The folder of the running program, without a slash at the end; NULL if it can not be found. */
+static const char *own_folder(char *out, size_t room)
+{
+	ssize_t len = readlink("/proc/self/exe", out, room - 1);
+	char *slash;
+
+	if (len < 0)
+		return NULL;
+	out[len] = '\0';
+	slash = strrchr(out, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	return out;
+}
+
 int main(int argc, char **argv)
 {
+	char folder[PATH_MAX];
 	const struct cli cli = {
 		.sudo_uid = getenv("SUDO_UID"),
+		.programs = own_folder(folder, sizeof(folder)),
 		.terminal = isatty(STDERR_FILENO),
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};

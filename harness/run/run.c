@@ -75,7 +75,7 @@ static int load_policy(struct run *run, struct err *err)
 static int open_worker(struct run *run, struct err *err)
 {
 	cleanup(str_done) struct str program = STR_INIT;
-	auto_fd file = launcher_open_program("proctor-worker", err);
+	auto_fd file = launcher_open_program(run->plan->programs, "proctor-worker", err);
 
 	if (file < 0 || io_read_fd(file, STR_MAX - 1, "proctor-worker", &program, err) < 0)
 		return -1;
