@@ -28,8 +28,10 @@ int launcher_open_program(const char *folder, const char *name, struct err *err)
 		if (fd >= 0)
 			return fd;
 	}
-	return err_host(err, "open '%s', which is neither in '%s' nor in '%s'", name,
-			folder ? folder : "", PROCTOR_LIBEXECDIR);
+	if (!folder)
+		return err_host(err, "open '%s', which is not in '%s'", name, PROCTOR_LIBEXECDIR);
+	return err_host(err, "open '%s', which is neither in '%s' nor in '%s'", name, folder,
+			PROCTOR_LIBEXECDIR);
 }
 
 no_return static void execute(int program_fd, int socket_fd)
