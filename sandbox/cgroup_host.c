@@ -47,7 +47,7 @@ static int open_group(const char *mount, const char *own, long magic, struct err
  * Our folder in a group. Another launcher may be removing it at this moment: then once more. Nobody
  * but root gets in, or anybody could keep the lock and so keep us waiting.
  */
-static int open_folder(int parent_fd, bool lock, struct err *err)
+static int open_folder(int parent_fd, struct err *err)
 {
 	for (int try = 0; try < OPEN_TRIES; try++) {
 		auto_fd fd = -1;
@@ -58,7 +58,7 @@ static int open_folder(int parent_fd, bool lock, struct err *err)
 		fd = openat(parent_fd, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT)
 			continue;
-		if (fd < 0 || (lock && flock(fd, LOCK_SH) < 0))
+		if (fd < 0 || flock(fd, LOCK_SH) < 0)
 			return err_host(err, "open and lock the control group '" FOLDER "'");
 		if (fstat(fd, &opened) == 0 &&
 		    fstatat(parent_fd, FOLDER, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -91,7 +91,7 @@ static int open_v1(struct cgroup_host *host, const struct cgroup_layout *layout,
 
 	if (parent_fd < 0)
 		return -1;
-	fd = open_folder(parent_fd, false, err);
+	fd = open_folder(parent_fd, err);
 	if (fd < 0)
 		return err_wrap(err, "'%s%s'", place->mount, place->own);
 	host->v1_fds[controller] = fd;
@@ -239,7 +239,7 @@ static int open_unified(struct cgroup_host *host, struct arena *arena,
 	if (parent_fd < 0)
 		return -1;
 	snprintf(host->path, sizeof(host->path), "%s/" FOLDER, path.text);
-	host->unified_fd = open_folder(parent_fd, true, err);
+	host->unified_fd = open_folder(parent_fd, err);
 	if (host->unified_fd < 0)
 		return err_wrap(err, "'%s'", path.text);
 	host->unified = controllers_of(host->unified_fd, "cgroup.controllers") & v2;
@@ -277,7 +277,6 @@ int cgroup_host_open(struct cgroup_host *out, struct err *err)
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (layout.v1[i].mount)
 			host.v1 |= CGROUP_BIT(i);
-	/* v2 first: its lock keeps whoever is leaving from removing the v1 folders. */
 	if (open_unified(&host, &arena, &layout, err) < 0)
 		return -1;
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
@@ -287,18 +286,21 @@ int cgroup_host_open(struct cgroup_host *out, struct err *err)
 	return 0;
 }
 
-/* A folder with leaves in it does not go, and is somebody's. */
+/*
+ * A folder with leaves in it does not go, and is somebody's. Each has a lock of its own: launchers
+ * that share the folder of one hierarchy need not share that of another.
+ */
+static void leave_folder(int *fd)
+{
+	if (*fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB) == 0)
+		best_effort(unlinkat(*fd, "../" FOLDER, AT_REMOVEDIR));
+	fd_close(fd);
+}
+
 void cgroup_host_done(struct cgroup_host *host)
 {
-	bool last = host->unified_fd >= 0 && flock(host->unified_fd, LOCK_EX | LOCK_NB) == 0;
-
-	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
-		if (last && host->v1_fds[i] >= 0)
-			best_effort(unlinkat(host->v1_fds[i], "../" FOLDER, AT_REMOVEDIR));
-		fd_close(&host->v1_fds[i]);
-	}
-	if (last)
-		best_effort(unlinkat(host->unified_fd, "../" FOLDER, AT_REMOVEDIR));
-	fd_close(&host->unified_fd);
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		leave_folder(&host->v1_fds[i]);
+	leave_folder(&host->unified_fd);
 	*host = CGROUP_HOST_INIT;
 }
