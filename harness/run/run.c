@@ -180,6 +180,15 @@ static int build_own(const struct build_job *job, struct digest *digest, int *ou
 	return 0;
 }
 
+/* Its folders in the run are named after it. */
+static int check_name(const struct run *run, const struct run_task *task, struct err *err)
+{
+	for (const struct run_task *other = run->tasks; other < task; other++)
+		if (strcmp(other->task.name, task->task.name) == 0)
+			return err_set(err, ERR_INPUT, "it is given twice");
+	return 0;
+}
+
 static int open_task(struct run *run, struct run_task *task, struct err *err)
 {
 	auto_fd folder = -1, evaluate = -1;
@@ -187,7 +196,7 @@ static int open_task(struct run *run, struct run_task *task, struct err *err)
 	struct digest oracle;
 	char status[256];
 
-	if (task_load(task->folder_fd, &task->task, err) < 0 ||
+	if (task_load(task->folder_fd, &task->task, err) < 0 || check_name(run, task, err) < 0 ||
 	    hash_folder(task, &task->digest, err) < 0)
 		return -1;
 	folder = make_task_folder(run, task->task.name, err);
@@ -217,10 +226,6 @@ static int open_tasks(struct run *run, struct err *err)
 		if (open_task(run, task, err) < 0)
 			return err_wrap(err, "task '%s'",
 					task->task.name ? task->task.name : "(unread)");
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(run->tasks[j].task.name, task->task.name) == 0)
-				return err_set(err, ERR_INPUT, "task '%s' is given twice",
-					       task->task.name);
 	}
 	return 0;
 }
