@@ -60,8 +60,13 @@ static int load_policy(struct run *run, struct err *err)
 	cleanup(str_done) struct str text = STR_INIT;
 	const struct run_plan *plan = run->plan;
 
-	if (plan->policy_fd < 0)
+	if (plan->policy_fd < 0) {
+		size_t len;
+		const char *built_in = policy_default_text(&len);
+
+		run->policy_digest = digest_sha256(built_in, len);
 		return 0;
+	}
 	if (io_read_fd(plan->policy_fd, POLICY_FILE_MAX, plan->policy_path, &text, err) < 0)
 		return -1;
 	run->policy_digest = digest_sha256(text.text, text.len);
