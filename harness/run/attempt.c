@@ -185,6 +185,7 @@ static int build(struct attempt *attempt, struct err *err)
 	    build_tree(&job, &result, &attempt->built_fd, err) < 0)
 		return err_wrap(err, "build the candidate");
 	attempt->is_built = result.is_built;
+	attempt->artifact = result.digest;
 	snprintf(attempt->build_why, sizeof(attempt->build_why), "%s", result.why);
 	attempt->times.built_ns = clock_wall_ns();
 	return 0;
