@@ -94,8 +94,7 @@ TEST(what_an_agent_makes_of_its_files_is_never_our_failure)
 		"echo bad >work.c; chmod 000 work.c .",
 		"chmod 4755 work.c",
 		"truncate -s 3G work.c",
-		"echo bad >work.c; i=0; while [ $i -lt 300 ]; do mkdir d 2>/dev/null && cd d; "
-		"i=$((i+1)); done",
+		"echo bad >work.c; for i in $(seq 300); do mkdir d 2>/dev/null && cd d; done",
 		"echo bad >work.c; kill -9 $$",
 	};
 	size_t count = ARRAY_LEN(scripts);

@@ -121,12 +121,12 @@ TEST(the_wall_limit_ends_what_ignores_the_signal)
 
 	jails_start(&jails);
 	jails_spec(&spec, "trap 'echo asked' TERM; while :; do sleep 0.05; done");
-	spec.time.wall_ms = 200;
+	spec.time.wall_ms = 600;
 	spec.time.grace_ms = 300;
 	outcome = jails_run(&jails, &spec, "a", MIB);
 	check_ending(&outcome, ENDING_TIMEOUT, 0);
 	CHECK_STR(jails_text("a.stdout"), "asked\n");
-	CHECK(outcome.last.result.wall_ns >= 500 * NS_PER_MS);
+	CHECK(outcome.last.result.wall_ns >= 900 * NS_PER_MS);
 	jails_end(&jails);
 }
 

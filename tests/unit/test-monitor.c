@@ -52,6 +52,8 @@ TEST(a_wish_to_stop_asks_first_and_kills_after_the_grace)
 	jails_spec(&spec, "trap '' TERM; sleep 20 & wait; sleep 20");
 	spec.time.grace_ms = 400;
 	jails_open(&jails, &spec, NULL, &held);
+	for (int64_t deadline = clock_after_ms(5000); jails_children(held.payload, NULL) == 0;)
+		CHECK(clock_now() < deadline); /* it has not come to its trap yet */
 	CHECK_OK(wire_end(held.jail_fd, ENDING_STOPPED, &err));
 	CHECK(!jails_processes_are_gone(&held, 150));
 	check_last(ENDING_STOPPED);
@@ -131,7 +133,7 @@ TEST(a_client_that_closes_its_end_while_the_jail_is_asked_to_stop_waits_for_no_g
 
 TEST(a_client_that_reads_nothing_holds_nothing_up)
 {
-	open_jail("exit 0");
+	open_jail("sleep 0.3");
 	CHECK(jails_is_gone(&held, 5000));
 	check_last(ENDING_EXITED);
 	jails_end(&jails);
