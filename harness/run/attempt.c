@@ -261,6 +261,9 @@ static int judge(struct attempt *attempt, struct err *err)
 		*err = attempt->judged->err;
 		return err_wrap(err, "judge");
 	}
+	/* The oracle or the baseline failed: no mark of the candidate's. */
+	if (attempt->judged->seen.mark.kind == MARK_INFRA)
+		return err_set(err, ERR_SYS, "judge: %s", attempt->judged->seen_why);
 	return 0;
 }
 

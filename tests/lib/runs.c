@@ -14,6 +14,7 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "tests/lib/check.h"
+#include "tests/lib/tree.h"
 
 static struct err err;
 
@@ -27,6 +28,31 @@ static int text_fd(const char *text)
 	return fd;
 }
 
+void runs_copy_task(const char *file, const char *from, const char *to)
+{
+	static const char *const files[] = { "task.yaml", "README.md", "workspace/work.c",
+					     "evaluate/oracle.c" };
+	auto_fd original = open(SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK, O_RDONLY | O_DIRECTORY);
+	auto_fd task = -1;
+
+	CHECK(mkdirat(check_folder(), "task", 0755) == 0);
+	task = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(mkdirat(task, "workspace", 0755) == 0 && mkdirat(task, "evaluate", 0755) == 0);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		cleanup(str_done) struct str text = STR_INIT, changed = STR_INIT;
+		const char *at;
+
+		CHECK_OK(io_read_file(original, files[i], MIB, &text, &err));
+		if (strcmp(files[i], file) == 0) {
+			at = strstr(text.text, from);
+			CHECK(at);
+			str_addf(&changed, "%.*s%s%s", (int) (at - text.text), text.text, to,
+				 at + strlen(from));
+		}
+		tree_make_file(task, files[i], changed.len ? changed.text : text.text, 0644);
+	}
+}
+
 void runs_prepare(struct runs *runs, const char *task)
 {
 	struct run_plan *plan = &runs->plan;
@@ -37,8 +63,9 @@ void runs_prepare(struct runs *runs, const char *task)
 	};
 	CHECK(mkdirat(check_folder(), "run", 0755) == 0);
 	plan->folder_fd = openat(check_folder(), "run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	plan->task_fds[0] = open(task ? task : SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK,
-				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	plan->task_fds[0] =
+		openat(check_folder(), task ? task : SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK,
+		       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(plan->folder_fd >= 0 && plan->task_fds[0] >= 0);
 	plan->task_count = 1;
 	runs->progress = PROGRESS_INIT;

@@ -20,8 +20,14 @@ struct runs {
 #define RUNS_TASK "known-ratio"
 
 /**
+ * runs_copy_task() - make "task" in check_folder(), a copy of RUNS_TASK
+ * @file: of it; in this one the first @from becomes @to
+ */
+void runs_copy_task(const char *file, const char *from, const char *to);
+
+/**
  * runs_prepare() - start the launcher and plan @task, with no agent yet
- * @task: a folder; NULL: RUNS_TASK
+ * @task: a folder, absolute or beneath check_folder(); NULL: RUNS_TASK
  */
 void runs_prepare(struct runs *runs, const char *task);
 

@@ -66,6 +66,22 @@ TEST(each_transition_is_journalled_before_and_after_and_the_mark_recorded)
 	runs_end(&runs);
 }
 
+TEST(an_oracle_that_fails_is_ours_and_no_mark_of_the_candidate)
+{
+	runs_copy_task("evaluate/oracle.c", "rows * cols", "*(volatile int64_t *) 8");
+	runs_prepare(&runs, "task");
+	runs_add(&runs, "#!/bin/sh\n");
+	runs_open(&runs);
+	record = runs_attempt(&runs, 1);
+	CHECK(record.infra);
+	CHECK(strncmp(record.infra, "judge: INFRA: oracle", 20) == 0);
+	CHECK(!record_is_marked(&record));
+	CHECK_STR(runs_journal(&runs), BEFORE LEASED RAN FROZEN BUILT
+		  "attempt.begun 1 JUDGED\nattempt.infra 1 BUILT\n" DONE);
+	CHECK(strstr(runs_record(1), "\"score\":null"));
+	runs_end(&runs);
+}
+
 TEST(a_candidate_that_does_not_build_scores_0_and_is_not_judged)
 {
 	struct score_result result;

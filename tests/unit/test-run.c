@@ -31,31 +31,6 @@ static size_t count(const char *text, const char *what)
 	return found;
 }
 
-/* A task in check_folder()/task: that of RUNS_TASK with one line of its files changed. */
-static void copy_task(const char *file, const char *from, const char *to)
-{
-	static const char *const files[] = { "task.yaml", "README.md", "workspace/work.c",
-					     "evaluate/oracle.c" };
-	auto_fd task = -1;
-	auto_fd original = open(SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK, O_RDONLY | O_DIRECTORY);
-
-	CHECK(mkdirat(check_folder(), "task", 0755) == 0);
-	task = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(mkdirat(task, "workspace", 0755) == 0 && mkdirat(task, "evaluate", 0755) == 0 &&
-	      mkdirat(task, "solutions", 0755) == 0);
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		cleanup(str_done) struct str text = STR_INIT, changed = STR_INIT;
-		const char *at;
-
-		CHECK_OK(io_read_file(original, files[i], MIB, &text, &err));
-		at = strstr(text.text, from);
-		if (strcmp(files[i], file) == 0 && at)
-			str_addf(&changed, "%.*s%s%s", (int) (at - text.text), text.text, to,
-				 at + strlen(from));
-		tree_make_file(task, files[i], changed.len ? changed.text : text.text, 0644);
-	}
-}
-
 static int open_run(void)
 {
 	err = (struct err) ERR_INIT;
@@ -207,10 +182,8 @@ TEST(a_mistake_in_the_policy_is_named_with_file_and_line)
 
 TEST(a_baseline_that_does_not_build_is_its_authors_and_the_words_are_kept)
 {
-	copy_task("workspace/work.c", "void work(", "void work((");
-	runs_prepare(&runs, check_folder_path());
-	fd_close(&runs.plan.task_fds[0]);
-	runs.plan.task_fds[0] = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	runs_copy_task("workspace/work.c", "void work(", "void work((");
+	runs_prepare(&runs, "task");
 	CHECK_INT(open_run(), -1);
 	CHECK_INT(err.kind, ERR_INPUT);
 	CHECK_STR(err.text,
@@ -222,10 +195,8 @@ TEST(a_baseline_that_does_not_build_is_its_authors_and_the_words_are_kept)
 
 TEST(an_oracle_that_does_not_build_is_its_authors_too)
 {
-	copy_task("evaluate/oracle.c", "void work", "void (work");
-	runs_prepare(&runs, check_folder_path());
-	fd_close(&runs.plan.task_fds[0]);
-	runs.plan.task_fds[0] = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	runs_copy_task("evaluate/oracle.c", "void work", "void (work");
+	runs_prepare(&runs, "task");
 	check_refused(ERR_INPUT,
 		      "task '" RUNS_TASK "': oracle: the build ended with code 1; its output is in "
 		      "oracle.stderr of the run's folder of the task");
@@ -233,11 +204,9 @@ TEST(an_oracle_that_does_not_build_is_its_authors_too)
 
 TEST(a_link_in_a_workspace_is_named)
 {
-	copy_task("", "", "");
+	runs_copy_task("", "", "");
 	CHECK(symlinkat("/etc/passwd", check_folder(), "task/workspace/link") == 0);
-	runs_prepare(&runs, check_folder_path());
-	fd_close(&runs.plan.task_fds[0]);
-	runs.plan.task_fds[0] = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	runs_prepare(&runs, "task");
 	check_refused(ERR_INPUT,
 		      "task '" RUNS_TASK "': 'workspace/link' can not be part of a tree (symlink)");
 }
