@@ -24,7 +24,7 @@ static void begin(void)
 	plan.id = "run-1";
 	run.plan = &plan;
 	run.policy = policy_default();
-	run.arena = ARENA_INIT;
+	arena_done(&run.arena);
 	task.task.name = "a-task";
 	agent.name = "scripted:x";
 	attempt = (struct attempt){ .run = &run,
