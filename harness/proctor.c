@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,10 +69,28 @@ static bool hold_standard_descriptors(void)
 	return fd >= 0 && close(fd) == 0;
 }
 
+/* The folder of the running program, without a slash at the end; NULL if it can not be found. */
+static const char *own_folder(char *out, size_t room)
+{
+	ssize_t len = readlink("/proc/self/exe", out, room - 1);
+	char *slash;
+
+	if (len < 0)
+		return NULL;
+	out[len] = '\0';
+	slash = strrchr(out, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	return out;
+}
+
 int main(int argc, char **argv)
 {
+	char folder[PATH_MAX];
 	const struct cli cli = {
 		.sudo_uid = getenv("SUDO_UID"),
+		.programs = own_folder(folder, sizeof(folder)),
 		.terminal = isatty(STDERR_FILENO),
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};

@@ -71,7 +71,7 @@ uint32_t cgroup_controllers(const char *text);
 
 struct cgroup_host {
 	int unified_fd;                 /* owned: our folder in the v2 hierarchy, locked shared */
-	int v1_fds[CGROUP_CONTROLLERS]; /* owned: our folder in a v1 hierarchy; -1: not v1 */
+	int v1_fds[CGROUP_CONTROLLERS]; /* owned: the same in a v1 hierarchy; -1: not v1 */
 	uint32_t v1;                    /* controllers that have a v1 hierarchy */
 	uint32_t unified;               /* controllers that our v2 folder hands to its leaves */
 	char mems[64];                  /* memory nodes of the v1 cpuset hierarchy */

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -434,6 +435,10 @@ static int walk_tree(struct walk *walk, struct err *err)
 	return 0;
 }
 
+/*
+ * A root that holds too much is left out as any other folder is: what remains is an empty tree. It
+ * has no name, so that no entry can say it; the report does.
+ */
 static int open_root(struct walk *walk, int root_fd, struct err *err)
 {
 	enum stream_reason reason;
@@ -443,11 +448,11 @@ static int open_root(struct walk *walk, int root_fd, struct err *err)
 	if (fd < 0)
 		return entry_error(walk, "open", err);
 	fits = push_level(walk, &fd, err);
-	if (fits == 0)
-		return err_set(err, ERR_INPUT,
-			       "collect: the tree's first folder alone holds more than the limit "
-			       "of %u entries",
-			       (unsigned int) walk->limits.entries);
+	if (fits == 0) {
+		walk->report->first_reason = STREAM_TOO_MANY;
+		walk->report->refused[STREAM_TOO_MANY] = 1;
+		snprintf(walk->report->first_refused, sizeof(walk->report->first_refused), ".");
+	}
 	return fits < 0 ? -1 : 0;
 }
 
@@ -466,6 +471,8 @@ int collect_tree(int root_fd, const struct stream_limits *limits, int out_fd,
 	    stream_writer_close(&walk->writer, err) < 0)
 		return -1;
 	made.counts = walk->writer.cursor.counts;
+	if (made.counts.refused == 0)
+		made.counts.refused = made.refused[STREAM_TOO_MANY]; /* the root */
 	*report = made;
 	return 0;
 }

@@ -37,7 +37,8 @@ struct collect_report {
  * @root_fd: the folder; may be O_PATH, may be on a read-only mount
  * @limits:  what is more than this is left out and listed
  * @out_fd:  where the stream goes; a pipe will do
- * @report:  receives what was collected
+ * @report:  receives what was collected; a root that alone holds more entries than @limits gives an
+ *           empty tree and is counted as refused here, as "."
  *
  * Needs the right to read: CAP_DAC_READ_SEARCH where the owner took it away, else such entries
  * are REFUSED as UNREADABLE. After a failure what was written is no valid stream.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/jail.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,6 +24,11 @@
 
 /* How long a kill is given before it is repeated. */
 #define AGAIN_MS 100
+
+static void name_leaf(uint32_t number, char *out, size_t room)
+{
+	snprintf(out, room, JAIL_LEASE "-%04u", number);
+}
 
 static int make_cgroup(struct jail *jail, struct err *err)
 {
@@ -290,6 +296,35 @@ int jail_build(struct jail *jail, struct err *err)
 	return 0;
 }
 
+void jail_reap(const struct jail_host *host)
+{
+	int folder_fd = openat(host->cgroups->unified_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = folder_fd < 0 ? NULL : fdopendir(folder_fd);
+	const struct dirent *entry;
+
+	if (!folder) {
+		fd_close(&folder_fd);
+		return;
+	}
+	while ((entry = readdir(folder))) {
+		cleanup(lease_done) struct lease lease = LEASE_INIT;
+		struct err err = ERR_INIT;
+		uint32_t number;
+		char leaf[64];
+
+		if (sscanf(entry->d_name, JAIL_LEASE "-%u", &number) != 1 ||
+		    number >= host->range_count)
+			continue;
+		name_leaf(number, leaf, sizeof(leaf));
+		if (strcmp(leaf, entry->d_name) != 0)
+			continue;
+		/* A leaf whose lease is free has no monitor. What resists is the next one's. */
+		if (lease_try(host->state_fd, JAIL_LEASE, number, &lease, &err) > 0)
+			best_effort(cgroup_reap(host->cgroups, leaf, &err));
+	}
+	closedir(folder);
+}
+
 void jail_init(struct jail *jail, const struct jail_host *host, const struct jail_spec *spec,
 	       struct spec_fds *fds, const struct lease *lease)
 {
@@ -307,5 +342,5 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.given_fd = -1,
 		.devices_fd = -1,
 	};
-	snprintf(jail->leaf, sizeof(jail->leaf), "uids-%04u", lease->number);
+	name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
 }

@@ -14,6 +14,9 @@
  * the same table from bottom to top.
  */
 
+/* What a jail leases: a range of uids, and with it a name for its control group. */
+#define JAIL_LEASE "uids"
+
 /* What all jails of a launcher share; prepared once. */
 struct jail_host {
 	const struct cgroup_host *cgroups;
@@ -66,6 +69,13 @@ int jail_build(struct jail *jail, struct err *err) must_check;
  * left; may be called again
  */
 void jail_end_processes(struct jail *jail);
+
+/**
+ * jail_reap() - kill and remove what jails have left whose monitor was killed
+ *
+ * The next taker of the lease would do so as well; this is for when there may be none.
+ */
+void jail_reap(const struct jail_host *host);
 
 /**
  * jail_take_down() - undo all steps that were applied

@@ -119,6 +119,7 @@ static int prepare(struct launcher *launcher, struct err *err)
 	host->devices = &launcher->devices;
 	host->range_base = RANGE_BASE;
 	host->range_count = RANGE_COUNT;
+	jail_reap(host);
 	return 0;
 }
 
@@ -166,6 +167,7 @@ static void serve(struct launcher *launcher)
 	/* Each monitor ends by itself: its client has gone. */
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
+	jail_reap(&launcher->host);
 	cgroup_host_done(&launcher->cgroups);
 }
 

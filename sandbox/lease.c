@@ -8,22 +8,31 @@
 
 #include "sandbox/base/fd.h"
 
+int lease_try(int folder_fd, const char *kind, uint32_t number, struct lease *out, struct err *err)
+{
+	auto_fd fd = -1;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s-%04u.lock", kind, number);
+	fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, "open lease '%s'", name);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			return 0;
+		return err_sys(err, "lock lease '%s'", name);
+	}
+	*out = (struct lease){ .lock_fd = fd_take(&fd), .number = number };
+	return 1;
+}
+
 int lease_take(int folder_fd, const char *kind, uint32_t count, struct lease *out, struct err *err)
 {
 	for (uint32_t number = 0; number < count; number++) {
-		auto_fd fd = -1;
-		char name[64];
+		int got = lease_try(folder_fd, kind, number, out, err);
 
-		snprintf(name, sizeof(name), "%s-%04u.lock", kind, number);
-		fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0)
-			return err_sys(err, "open lease '%s'", name);
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-			*out = (struct lease){ .lock_fd = fd_take(&fd), .number = number };
-			return 0;
-		}
-		if (errno != EWOULDBLOCK)
-			return err_sys(err, "lock lease '%s'", name);
+		if (got != 0)
+			return got < 0 ? -1 : 0;
 	}
 	return err_set(err, ERR_HOST, "all %u leases of '%s' are taken: too many jails at once",
 		       count, kind);

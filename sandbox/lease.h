@@ -30,6 +30,14 @@ int lease_take(int folder_fd, const char *kind, uint32_t count, struct lease *ou
 	       struct err *err) must_check;
 
 /**
+ * lease_try() - take lease @number if nobody has it
+ *
+ * Return: 1 taken, 0 it is another's, -1 error.
+ */
+int lease_try(int folder_fd, const char *kind, uint32_t number, struct lease *out,
+	      struct err *err) must_check;
+
+/**
  * lease_done() - give the lease back; nothing happens if there is none
  */
 void lease_done(struct lease *lease);

@@ -284,7 +284,7 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 	struct err err = ERR_INIT;
 	struct jail jail;
 
-	if (lease_take(host->state_fd, "uids", host->range_count, &lease, &err) < 0) {
+	if (lease_take(host->state_fd, JAIL_LEASE, host->range_count, &lease, &err) < 0) {
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
 		return;
 	}

@@ -78,36 +78,55 @@ static int attach(int mount_fd, int target_fd, struct err *err)
 	return 0;
 }
 
-/* Makes the folders above @path in the new root; those that are there may stay. */
-static int make_parents(int root_fd, const char *path, struct err *err)
+/*
+ * The folder above @path in the new root, made with all above it where it is not there; no link is
+ * followed, or what is made would be made on the host. *name is the last part of the path.
+ *
+ * Return: an O_PATH descriptor, owned by the caller.
+ */
+static int open_parent(int root_fd, const char *path, const char **name, struct err *err)
 {
-	char part[PATH_MAX];
+	auto_fd folder = path_open(root_fd, ".", O_PATH | O_DIRECTORY, 0, err);
+	const char *slash;
 
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (; folder >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+		char part[NAME_MAX + 1];
+		int below;
+
 		snprintf(part, sizeof(part), "%.*s", (int) (slash - path), path);
-		if (mkdirat(root_fd, part, 0755) < 0 && errno != EEXIST && errno != EROFS)
-			return err_sys(err, "create folder '/%s'", part);
+		if (mkdirat(folder, part, 0755) < 0 && errno != EEXIST && errno != EROFS)
+			return err_sys(err, "create folder '%s'", part);
+		below = path_open(folder, part, O_PATH | O_DIRECTORY, 0, err);
+		fd_close(&folder);
+		folder = below;
 	}
-	return 0;
+	*name = path;
+	return fd_take(&folder);
 }
 
 /* A folder of the new root to put something on: made if it is not there. Return: an O_PATH fd. */
 static int target_folder(int root_fd, const char *path, struct err *err)
 {
-	if (make_parents(root_fd, path, err) < 0)
+	const char *name;
+	auto_fd parent = open_parent(root_fd, path, &name, err);
+
+	if (parent < 0)
 		return -1;
-	if (mkdirat(root_fd, path, 0755) < 0 && errno != EEXIST && errno != EROFS)
+	if (mkdirat(parent, name, 0755) < 0 && errno != EEXIST && errno != EROFS)
 		return err_sys(err, "create folder '/%s'", path);
-	return path_open(root_fd, path, O_PATH | O_DIRECTORY, 0, err);
+	return path_open(parent, name, O_PATH | O_DIRECTORY, 0, err);
 }
 
 static int target_file(int root_fd, const char *path, struct err *err)
 {
-	if (make_parents(root_fd, path, err) < 0)
+	const char *name;
+	auto_fd parent = open_parent(root_fd, path, &name, err);
+
+	if (parent < 0)
 		return -1;
-	if (mknodat(root_fd, path, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
+	if (mknodat(parent, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
 		return err_sys(err, "create file '/%s'", path);
-	return path_open(root_fd, path, O_PATH, 0, err);
+	return path_open(parent, name, O_PATH, 0, err);
 }
 
 static int put_folder(struct mounts *mounts, const struct plan_row *row, struct err *err)
@@ -119,21 +138,25 @@ static int put_folder(struct mounts *mounts, const struct plan_row *row, struct 
 
 static int put_link(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
-	if (make_parents(mounts->root_fd, row->target, err) < 0)
+	const char *name;
+	auto_fd parent = open_parent(mounts->root_fd, row->target, &name, err);
+
+	if (parent < 0)
 		return -1;
-	if (symlinkat(row->source, mounts->root_fd, row->target) < 0)
+	if (symlinkat(row->source, parent, name) < 0)
 		return err_sys(err, "link '/%s' to '%s'", row->target, row->source);
 	return 0;
 }
 
 static int put_text(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
+	const char *name;
+	auto_fd parent = open_parent(mounts->root_fd, row->target, &name, err);
 	auto_fd fd = -1;
 
-	if (make_parents(mounts->root_fd, row->target, err) < 0)
+	if (parent < 0)
 		return -1;
-	fd = openat(mounts->root_fd, row->target,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return err_sys(err, "create file '/%s'", row->target);
 	return io_write_all(fd, row->source, strlen(row->source), row->target, err);

@@ -13,6 +13,7 @@
  */
 struct cli {
 	const char *sudo_uid; /* who called sudo, or NULL */
+	const char *programs; /* the folder of the running program; NULL: not known */
 	bool color;           /* standard output is a terminal that wants it */
 	bool terminal;        /* standard error is a terminal: progress can be redrawn */
 	size_t width;         /* its columns; 0: not known */

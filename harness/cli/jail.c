@@ -276,7 +276,7 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 		return -1;
 	if (account_find(cli->sudo_uid, &account, err) < 0 ||
 	    open_places(options, &account, &places, err) < 0 ||
-	    launcher_start(&launcher, err) < 0 || account_become(&account, err) < 0)
+	    launcher_start(cli->programs, &launcher, err) < 0 || account_become(&account, err) < 0)
 		return -1;
 	stop = signals_open_stop(err);
 	if (stop < 0)

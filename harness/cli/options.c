@@ -117,7 +117,7 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 		if (strcmp(name, "help") == 0)
 			return 1;
 		if (!row)
-			return err_set(err, ERR_USAGE, "there is no option '%s'; see %.*s --help",
+			return err_set(err, ERR_USAGE, "there is no option '%s'; see %.*s--help",
 				       argv[at], (int) strcspn(table->usage, "["), table->usage);
 		if (row->kind == OPTION_FLAG && value)
 			return err_set(err, ERR_USAGE, "option --%s takes no value", row->name);

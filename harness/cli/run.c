@@ -280,8 +280,9 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE, "more than %d tasks", RUN_TASKS_MAX);
 	if (account_find(cli->sudo_uid, &account, err) < 0 ||
 	    open_all(&opened, &options, argc - first, argv + first, &account, err) < 0 ||
-	    launcher_start(&launcher, err) < 0 || account_become(&account, err) < 0)
+	    launcher_start(cli->programs, &launcher, err) < 0 || account_become(&account, err) < 0)
 		return -1;
+	opened.plan.programs = cli->programs;
 	opened.plan.stop_fd = signals_open_stop(err);
 	if (opened.plan.stop_fd < 0)
 		return -1;

@@ -111,6 +111,15 @@ static const struct field policy_fields[] = {
 const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(policy_fields), false };
 /* clang-format on */
 
+/* See default-policy.S. */
+extern const char default_policy[], default_policy_end[];
+
+const char *policy_default_text(size_t *len)
+{
+	*len = (size_t) (default_policy_end - default_policy);
+	return default_policy;
+}
+
 struct policy policy_default(void)
 {
 	return defaults;

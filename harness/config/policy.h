@@ -57,6 +57,12 @@ enum { POLICY_FILE_MAX = 64 * 1024 };
 struct policy policy_default(void);
 
 /**
+ * policy_default_text() - policies/default.yaml as it was built in
+ * @len: receives its length
+ */
+const char *policy_default_text(size_t *len);
+
+/**
  * policy_parse() - read the text of a policy; what it leaves out is as in policy_default()
  * @file: what messages call it
  * @out:  untouched on failure; the caller ends it with policy_done()

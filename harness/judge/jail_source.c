@@ -164,12 +164,19 @@ static int stop(void *context, struct worker *worker, struct worker_end *out, st
 {
 	struct jail_source *source = context;
 	struct jail_slot *slot = &source->slots[worker->handle];
+	struct pollfd ended = { .fd = slot->fds.pid_fd, .events = POLLIN };
 	struct event event = { .kind = EVENT_STARTED };
 	struct err ignored = ERR_INIT;
 	int result = 0;
 
-	/* One whose jail has ended by itself has sent its last event already. */
-	best_effort(wire_end(slot->jail_fd, ENDING_STOPPED, &ignored));
+	/*
+	 * One that has ended by itself says how, as soon as its pid 1, which is held with it, can;
+	 * were it asked to stop, the wish might be there before the word.
+	 */
+	if (poll(&ended, 1, 0) > 0)
+		release(context, worker);
+	else
+		best_effort(wire_end(slot->jail_fd, ENDING_STOPPED, &ignored));
 	while (result == 0 && event.kind == EVENT_STARTED)
 		result = next_event(slot, &event, NULL, err);
 	slot_done(slot);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/run/account.h"
 
-#include <errno.h>
 #include <grp.h>
+#include <linux/securebits.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include "harness/config/types.h"
 
 #define SYSTEM_ACCOUNT "proctor"
 
@@ -23,20 +24,15 @@ static int take_entry(const struct passwd *entry, struct account *out, struct er
 int account_find(const char *sudo_uid, struct account *out, struct err *err)
 {
 	const struct passwd *entry;
-	unsigned long uid = 0;
-	char *end = NULL;
+	uint64_t uid = 0;
 
-	if (sudo_uid) {
-		errno = 0;
-		uid = strtoul(sudo_uid, &end, 10);
-		if (errno != 0 || end == sudo_uid || *end != '\0' || uid >= UINT32_MAX)
-			return err_set(err, ERR_HOST, "SUDO_UID is '%s', which is no uid",
-				       sudo_uid);
-	}
+	if (sudo_uid && (types_parse_count(sudo_uid, &uid) < 0 || uid >= UINT32_MAX))
+		return err_set(err, ERR_HOST, "SUDO_UID is '%s', which is no uid", sudo_uid);
 	if (uid != 0) {
 		entry = getpwuid((uid_t) uid);
 		if (!entry)
-			return err_set(err, ERR_HOST, "SUDO_UID is %lu, which has no account", uid);
+			return err_set(err, ERR_HOST, "SUDO_UID is %s, which has no account",
+				       sudo_uid);
 		return take_entry(entry, out, err);
 	}
 	entry = getpwnam(SYSTEM_ACCOUNT);
@@ -49,10 +45,27 @@ int account_find(const char *sudo_uid, struct account *out, struct err *err)
 	return take_entry(entry, out, err);
 }
 
+/* Bits that whoever started us may have set, and that would keep capabilities over the change. */
+static int clear_securebits(struct err *err)
+{
+	const unsigned int keeping = SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP;
+	int bits = prctl(PR_GET_SECUREBITS);
+
+	if (bits < 0)
+		return err_sys(err, "ask for the securebits");
+	if (((unsigned int) bits & keeping) == 0)
+		return 0;
+	if (prctl(PR_SET_SECUREBITS, (unsigned int) bits & ~keeping) < 0)
+		return err_host(err, "give up root's capabilities: the securebits are locked");
+	return 0;
+}
+
 int account_become(const struct account *account, struct err *err)
 {
 	if (initgroups(account->name, account->gid) < 0)
 		return err_sys(err, "take the groups of '%s'", account->name);
+	if (clear_securebits(err) < 0)
+		return -1;
 	if (setresgid(account->gid, account->gid, account->gid) < 0 ||
 	    setresuid(account->uid, account->uid, account->uid) < 0)
 		return err_sys(err, "become '%s'", account->name);

@@ -102,24 +102,27 @@ static int run_agent(struct attempt *attempt, struct err *err)
 	return 0;
 }
 
-static int freeze(struct attempt *attempt, struct err *err)
+/* What we have written ourselves is bounded by what it was made of. */
+static struct stream_limits own_limits(void)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	limits.total = limits.file = STREAM_BYTES_MAX;
+	limits.entries = STREAM_ENTRIES_MAX;
+	return limits;
+}
+
+static int make_candidate(struct attempt *attempt, struct err *err)
 {
 	const struct task *task = &attempt->task->task;
-	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	cleanup(manifest_done) struct manifest candidate = MANIFEST_INIT;
-	struct tree_edit edit = {
+	const struct tree_edit edit = {
 		.pristine_fd = attempt->task->pristine_fd,
 		.frozen_fd = attempt->frozen_fd,
 		.editable = task->editable.items,
 		.editable_count = task->editable.count,
-		.limits = limits,
+		.limits = own_limits(),
 	};
 
-	if (lseek(attempt->frozen_fd, 0, SEEK_SET) < 0 ||
-	    manifest_read(attempt->frozen_fd, &limits, &attempt->frozen, err) < 0)
-		return err_wrap(err, "the archive of the workspace");
-	if (fsync(attempt->frozen_fd) < 0)
-		return err_sys(err, "sync the archive of the workspace");
 	attempt->candidate_fd = new_file(attempt, "candidate.tree", err);
 	if (attempt->candidate_fd < 0)
 		return -1;
@@ -127,12 +130,44 @@ static int freeze(struct attempt *attempt, struct err *err)
 		return err_sys(err, "rewind a tree");
 	if (tree_merge(&edit, attempt->candidate_fd, &attempt->changes, err) < 0)
 		return err_wrap(err, "make the candidate");
-	if (lseek(attempt->candidate_fd, 0, SEEK_SET) < 0 ||
-	    manifest_read(attempt->candidate_fd, &limits, &candidate, err) < 0)
+	if (lseek(attempt->candidate_fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	return 0;
+}
+
+static int freeze(struct attempt *attempt, struct err *err)
+{
+	const struct stream_limits limits = own_limits();
+	cleanup(manifest_done) struct manifest candidate = MANIFEST_INIT;
+
+	if (lseek(attempt->frozen_fd, 0, SEEK_SET) < 0 ||
+	    manifest_read(attempt->frozen_fd, &limits, &attempt->frozen, err) < 0)
+		return err_wrap(err, "the archive of the workspace");
+	if (fsync(attempt->frozen_fd) < 0)
+		return err_sys(err, "sync the archive of the workspace");
+	if (make_candidate(attempt, err) < 0)
+		return -1;
+	if (manifest_read(attempt->candidate_fd, &limits, &candidate, err) < 0)
 		return err_wrap(err, "the candidate");
 	attempt->candidate_root = candidate.root;
 	attempt->times.frozen_ns = clock_wall_ns();
 	return 0;
+}
+
+/* A candidate that its build jail could not even unpack: false, with the reason in @why. */
+static bool can_be_built(const struct attempt *attempt, char *why, size_t room)
+{
+	const struct stream_limits limits = compose_candidate_limits(&attempt->run->policy);
+	const struct stream_counts *has = &attempt->changes.counts;
+
+	if (has->bytes <= limits.total && has->files + has->folders <= limits.entries)
+		return true;
+	snprintf(why, room,
+		 "the candidate has %llu bytes in %llu files and folders; the policy's build jail "
+		 "takes %llu in %u",
+		 (unsigned long long) has->bytes, (unsigned long long) (has->files + has->folders),
+		 (unsigned long long) limits.total, limits.entries);
+	return false;
 }
 
 static int build(struct attempt *attempt, struct err *err)
@@ -144,11 +179,13 @@ static int build(struct attempt *attempt, struct err *err)
 		.folder_fd = attempt->folder_fd,
 		.name = "build",
 	};
-	struct build_result result;
+	struct build_result result = { .is_built = false };
 
-	if (build_tree(&job, &result, &attempt->built_fd, err) < 0)
+	if (can_be_built(attempt, result.why, sizeof(result.why)) &&
+	    build_tree(&job, &result, &attempt->built_fd, err) < 0)
 		return err_wrap(err, "build the candidate");
 	attempt->is_built = result.is_built;
+	attempt->artifact = result.digest;
 	snprintf(attempt->build_why, sizeof(attempt->build_why), "%s", result.why);
 	attempt->times.built_ns = clock_wall_ns();
 	return 0;
@@ -225,6 +262,9 @@ static int judge(struct attempt *attempt, struct err *err)
 		*err = attempt->judged->err;
 		return err_wrap(err, "judge");
 	}
+	/* The oracle or the baseline failed: no mark of the candidate's. */
+	if (attempt->judged->seen.mark.kind == MARK_INFRA)
+		return err_set(err, ERR_SYS, "judge: %s", attempt->judged->seen_why);
 	return 0;
 }
 

@@ -40,6 +40,7 @@ struct attempt {
 	struct digest candidate_root;
 	struct tree_report changes;
 	bool is_built;
+	struct digest artifact; /* of what was built */
 	char build_why[256];
 	struct judging_result *judged; /* NULL: not judged */
 	struct samples samples;

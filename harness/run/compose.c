@@ -95,6 +95,15 @@ static uint32_t add_tmpfs(struct jail_spec *spec, const char *path, uint64_t byt
 	return spec_add_tmpfs(spec, path, bytes, inodes);
 }
 
+struct stream_limits compose_candidate_limits(const struct policy *policy)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	limits.total = STREAM_BYTES_MAX;
+	bound(&limits, &policy->build.workspace);
+	return limits;
+}
+
 int compose_agent(const struct policy *policy, const struct task *task, const char *const *argv,
 		  struct jail_spec *out, struct err *err)
 {
@@ -111,9 +120,6 @@ int compose_agent(const struct policy *policy, const struct task *task, const ch
 	add_tree(out, COMPOSE_WORK, 0);
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
 	collect_tmpfs(out, 0);
-	/* What can not be unpacked in the build jail is refused at the freeze, and not our failure.
-	 */
-	bound(&out->collect.limits, &policy->build.workspace);
 	return finish(out, argv, err);
 }
 

@@ -19,11 +19,17 @@
 
 /**
  * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files; the
- * workspace is collected
+ * workspace is collected, all that fits into it
  * @argv: the agent's command, a NULL behind the last
  */
 int compose_agent(const struct policy *policy, const struct task *task, const char *const *argv,
 		  struct jail_spec *out, struct err *err) must_check;
+
+/**
+ * compose_candidate_limits() - what a candidate may hold that a build jail of this policy is to
+ * unpack; more is the agent's failure and not ours
+ */
+struct stream_limits compose_candidate_limits(const struct policy *policy);
 
 /**
  * compose_build() - a build jail: tree 0 goes to /work, where the build's command runs; what it

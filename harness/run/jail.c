@@ -116,12 +116,12 @@ static int open_output(struct session *session, int write_fds[OUTPUT_STREAMS], s
 int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds,
 	     const struct jail_io *io, struct jail_outcome *out, struct err *err)
 {
+	struct jail_outcome outcome = { .last = { .kind = EVENT_LOST } };
 	cleanup(session_done) struct session session = {
-		.io = io, .out = out, .output = OUTPUT_INIT, .jail_fd = -1
+		.io = io, .out = &outcome, .output = OUTPUT_INIT, .jail_fd = -1
 	};
 	int write_fds[OUTPUT_STREAMS] = { -1, -1 }, result;
 
-	*out = (struct jail_outcome){ .last = { .kind = EVENT_LOST } };
 	result = open_output(&session, write_fds, err);
 	if (result == 0) {
 		fds->fd[SPEC_FD_STDOUT] = write_fds[OUTPUT_STDOUT];
@@ -134,7 +134,8 @@ int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds
 	fd_close(&write_fds[OUTPUT_STDERR]);
 	if (result < 0 || listen_to(&session, err) < 0)
 		return -1;
-	out->stdout_bytes = session.output.streams[OUTPUT_STDOUT].total;
-	out->stderr_bytes = session.output.streams[OUTPUT_STDERR].total;
+	outcome.stdout_bytes = session.output.streams[OUTPUT_STDOUT].total;
+	outcome.stderr_bytes = session.output.streams[OUTPUT_STDERR].total;
+	*out = outcome;
 	return 0;
 }

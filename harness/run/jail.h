@@ -32,7 +32,7 @@ struct jail_outcome {
  * @fds: what the spec wants but the control socket and the output pipes, which are made here
  *
  * Return: 0 with *out, whatever became of the jail; -1 if we could not even ask or listen, or the
- * log files could not be written.
+ * log files could not be written: *out is then untouched.
  */
 int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds,
 	     const struct jail_io *io, struct jail_outcome *out, struct err *err) must_check;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
@@ -14,38 +13,25 @@
 /* Jails are killed at once when their client goes; a stuck kernel should not hold us forever. */
 #define LEAVE_MS (30 * 1000)
 
-/* The folder of the running program, without a slash at the end. */
-static int own_folder(char *out, size_t room, struct err *err)
+int launcher_open_program(const char *folder, const char *name, struct err *err)
 {
-	ssize_t len = readlink("/proc/self/exe", out, room - 1);
-	char *slash;
+	const char *const folders[] = { folder, PROCTOR_LIBEXECDIR };
+	char path[PATH_MAX];
 
-	if (len < 0)
-		return err_sys(err, "find the running program");
-	out[len] = '\0';
-	slash = strrchr(out, '/');
-	if (slash)
-		*slash = '\0';
-	return 0;
-}
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		int fd;
 
-int launcher_open_program(const char *name, struct err *err)
-{
-	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX];
-	int fd;
-
-	if (own_folder(folder, sizeof(folder), err) < 0)
-		return -1;
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "%s/%s", PROCTOR_LIBEXECDIR, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_host(err, "open '%s', which is neither in '%s' nor in '%s'", name,
-				folder, PROCTOR_LIBEXECDIR);
-	return fd;
+		if (!folders[i])
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+	}
+	if (!folder)
+		return err_host(err, "open '%s', which is not in '%s'", name, PROCTOR_LIBEXECDIR);
+	return err_host(err, "open '%s', which is neither in '%s' nor in '%s'", name, folder,
+			PROCTOR_LIBEXECDIR);
 }
 
 no_return static void execute(int program_fd, int socket_fd)
@@ -73,10 +59,10 @@ static int wait_until_ready(const struct launcher *launcher, struct err *err)
 	return err_wrap(err, "launcher");
 }
 
-int launcher_start(struct launcher *out, struct err *err)
+int launcher_start(const char *folder, struct launcher *out, struct err *err)
 {
 	cleanup(launcher_done) struct launcher made = LAUNCHER_INIT;
-	auto_fd program = launcher_open_program("proctor-launcher", err);
+	auto_fd program = launcher_open_program(folder, "proctor-launcher", err);
 	auto_fd theirs = -1;
 	int pair[2], child;
 

@@ -16,17 +16,18 @@ struct launcher {
 
 /**
  * launcher_open_program() - open one of proctor's own programs ("proctor-launcher")
- *
- * Looked for beside the running program (a build folder), then where meson installs it.
+ * @folder: looked for here first: the folder of the running program, which is a build folder with
+ *          all of them, or not; NULL for none. Then where meson installs it
  *
  * Return: a descriptor to read or execute, owned by the caller, or -1 with ERR_HOST.
  */
-int launcher_open_program(const char *name, struct err *err) must_check;
+int launcher_open_program(const char *folder, const char *name, struct err *err) must_check;
 
 /**
  * launcher_start() - start the launcher while we are still root, and wait until it is ready
+ * @folder: as for launcher_open_program()
  */
-int launcher_start(struct launcher *out, struct err *err) must_check;
+int launcher_start(const char *folder, struct launcher *out, struct err *err) must_check;
 
 /**
  * launcher_done() - close the socket and wait until launcher and monitors have taken everything

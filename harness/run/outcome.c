@@ -168,9 +168,18 @@ static void add_entry(struct record_entries *entries, struct record_entry *list,
 	entries->list = list;
 }
 
-static void fill_entries(struct attempt *attempt, struct record *out)
+/* Of what the report does not list, the numbers at least. */
+static uint64_t count_unused(const struct tree_report *changes)
 {
-	struct arena *arena = &attempt->run->arena;
+	uint64_t count = 0;
+
+	for (size_t kind = 0; kind < TREE_CHANGE_KINDS; kind++)
+		count += changes->ignored[kind];
+	return count;
+}
+
+static void fill_entries(struct attempt *attempt, struct arena *arena, struct record *out)
+{
 	struct record_entry *rejected = arena_alloc(arena, RECORD_LISTED_MAX, sizeof(*rejected));
 	struct record_entry *unused = arena_alloc(arena, RECORD_LISTED_MAX, sizeof(*unused));
 
@@ -188,6 +197,7 @@ static void fill_entries(struct attempt *attempt, struct record *out)
 			add_entry(&out->unused, unused, change->path, change->path_len,
 				  names_text(tree_change_names, (int) change->kind), arena);
 	}
+	out->unused.total = count_unused(&attempt->changes);
 }
 
 static int write_samples(const struct attempt *attempt, struct digest *out, struct err *err)
@@ -226,10 +236,22 @@ static int write_samples(const struct attempt *attempt, struct digest *out, stru
 	return record_write_samples(&samples, attempt->folder_fd, out, err);
 }
 
+static int write_files(const struct attempt *attempt, struct record *record, struct err *err)
+{
+	struct digest samples;
+
+	if (attempt->judged && !attempt->judged->has_error) {
+		if (write_samples(attempt, &samples, err) < 0)
+			return -1;
+		record->digests.samples = &samples;
+	}
+	return record_write(record, attempt->folder_fd, err);
+}
+
 int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 {
+	cleanup(arena_done) struct arena entries = ARENA_INIT;
 	struct run *run = attempt->run;
-	struct digest samples;
 
 	*out = (struct record){
 		.run = run->plan->id,
@@ -258,19 +280,18 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 		out->digests.frozen = &attempt->frozen.root;
 		out->digests.candidate = &attempt->candidate_root;
 	}
+	if (attempt->is_built)
+		out->digests.artifact = &attempt->artifact;
 	fill_ending(attempt, out);
 	fill_marks(attempt, out);
-	fill_entries(attempt, out);
-	if (attempt->folder_fd < 0)
-		return 0; /* not even a folder: the journal alone has it */
-	if (attempt->judged && !attempt->judged->has_error) {
-		if (write_samples(attempt, &samples, err) < 0)
-			return -1;
-		out->digests.samples = &samples;
-	}
-	if (record_write(out, attempt->folder_fd, err) < 0)
+	fill_entries(attempt, &entries, out);
+	/* Without a folder the journal alone has it. */
+	if (attempt->folder_fd >= 0 && write_files(attempt, out, err) < 0)
 		return -1;
 	/* They belong to the attempt, which ends before the report is made. */
 	out->digests = (struct record_digests){ .task = &attempt->task->digest };
+	/* Of files the file has the names; kept for each attempt, they would fill the memory. */
+	out->rejected = (struct record_entries){ .total = out->rejected.total };
+	out->unused = (struct record_entries){ .total = out->unused.total };
 	return 0;
 }

@@ -30,6 +30,7 @@ void outcome_tell_judged(const struct attempt *attempt, struct json_writer *json
 /**
  * outcome_record() - make the record of an attempt and write it into its folder, the raw samples
  * beside it
- * @out: borrows its texts from the run's arena and from tables
+ * @out: borrows its texts from the run's arena and from tables; of the lists of files it keeps the
+ *       totals
  */
 int outcome_record(struct attempt *attempt, struct record *out, struct err *err) must_check;

@@ -20,7 +20,7 @@ double record_speedup(const struct record_mark *mark)
 
 bool record_is_marked(const struct record *record)
 {
-	return record->seen.kind || !record->infra;
+	return record->seen.kind ? strcmp(record->seen.kind, "INFRA") != 0 : !record->infra;
 }
 
 struct score_result record_result(const struct record *record)

@@ -60,8 +60,13 @@ static int load_policy(struct run *run, struct err *err)
 	cleanup(str_done) struct str text = STR_INIT;
 	const struct run_plan *plan = run->plan;
 
-	if (plan->policy_fd < 0)
+	if (plan->policy_fd < 0) {
+		size_t len;
+		const char *built_in = policy_default_text(&len);
+
+		run->policy_digest = digest_sha256(built_in, len);
 		return 0;
+	}
 	if (io_read_fd(plan->policy_fd, POLICY_FILE_MAX, plan->policy_path, &text, err) < 0)
 		return -1;
 	run->policy_digest = digest_sha256(text.text, text.len);
@@ -75,7 +80,7 @@ static int load_policy(struct run *run, struct err *err)
 static int open_worker(struct run *run, struct err *err)
 {
 	cleanup(str_done) struct str program = STR_INIT;
-	auto_fd file = launcher_open_program("proctor-worker", err);
+	auto_fd file = launcher_open_program(run->plan->programs, "proctor-worker", err);
 
 	if (file < 0 || io_read_fd(file, STR_MAX - 1, "proctor-worker", &program, err) < 0)
 		return -1;

@@ -39,8 +39,9 @@ struct run_task {
 /* What a run is to do. */
 struct run_plan {
 	const char *id;
-	int folder_fd; /* of the run: empty, ours; borrowed */
-	int policy_fd; /* the policy's file; -1: the default policy; borrowed */
+	const char *programs; /* the folder of proctor's programs, see launcher.h */
+	int folder_fd;        /* of the run: empty, ours; borrowed */
+	int policy_fd;        /* the policy's file; -1: the default policy; borrowed */
 	const char *policy_path;
 	size_t task_count, agent_count;
 	int task_fds[RUN_TASKS_MAX]; /* borrowed */

@@ -383,7 +383,7 @@ CHEAT(cheat_status)
 CHEAT(cheat_done)
 {
 	ring(number() + 1, PROTOCOL_OK, 1000);
-	usleep(100);
+	usleep(50000); /* longer than a judge is away whose CPU others want as well */
 	softmax(in, out, rows, cols);
 }
 

@@ -135,6 +135,42 @@ TEST(coming_and_going_at_once_always_ends_with_a_folder_that_works)
 	}
 }
 
+/* On a hybrid host two launchers can share the folders in v1 and not the one in v2. */
+TEST(who_leaves_from_another_group_takes_no_folder_that_is_used)
+{
+	const struct cgroup_limits limits = { .pids = 10 };
+	struct cgroup_host host = CGROUP_HOST_INIT, other = CGROUP_HOST_INIT;
+	struct cgroup cg = CGROUP_INIT;
+	struct err err = ERR_INIT;
+	char path[320], name[48];
+	int status;
+	pid_t pid;
+
+	need_root();
+	CHECK_OK(cgroup_host_open(&host, &err));
+	if (host.v1 == 0)
+		return; /* there are none */
+	snprintf(path, sizeof(path), "%s/../test-elsewhere-%d", host.path, (int) getpid());
+	CHECK(mkdir(path, 0755) == 0);
+	pid = fork();
+	if (pid == 0) {
+		int group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		CHECK_OK(io_write_kernel_file(group, "cgroup.procs", "0", &err));
+		CHECK_OK(cgroup_host_open(&other, &err));
+		CHECK(strstr(other.path, "test-elsewhere"));
+		cgroup_host_done(&other);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(rmdir(path) == 0);
+	CHECK_INT(status, 0);
+	snprintf(name, sizeof(name), "test-host-%d", (int) getpid());
+	CHECK_OK(cgroup_create(&host, name, &limits, &cg, &err));
+	CHECK_OK(cgroup_remove(&cg, &err));
+	cgroup_host_done(&host);
+}
+
 TEST(nothing_above_our_folder_is_written)
 {
 	struct cgroup_host host = CGROUP_HOST_INIT;

@@ -368,20 +368,26 @@ TEST(a_hundred_thousand_files_more_than_the_limit_stop_nothing)
 	check_collected(dir, &limits, "\nr many too-many 0\nf z=1");
 }
 
-TEST(a_tree_whose_root_holds_too_much_is_an_error)
+/* No error: whoever fills a workspace would make it our failure. */
+TEST(a_tree_whose_root_holds_too_much_is_empty_and_the_report_says_so)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
 	auto_fd dir = tree_scratch();
-	auto_fd out = tree_empty_fd();
 	struct collect_report report;
-	struct err err = ERR_INIT;
+	auto_fd out = -1;
 
 	limits.entries = 10;
-	make_many(dir, 11, "");
-	CHECK_INT(collect_tree(dir, &limits, out, &report, &err), -1);
-	CHECK_INT(err.kind, ERR_INPUT);
-	CHECK_STR(err.text,
-		  "collect: the tree's first folder alone holds more than the limit of 10 entries");
+	make_many(dir, 10, "");
+	out = tree_collect(dir, &limits, &report);
+	CHECK_INT(report.counts.files, 10);
+	fd_close(&out);
+	tree_make_file(dir, "one-more", "1", 0644);
+	out = tree_collect(dir, &limits, &report);
+	CHECK_TREE(out, "");
+	CHECK_INT(report.counts.files, 0);
+	CHECK_INT(report.counts.refused, 1);
+	CHECK_INT(report.first_reason, STREAM_TOO_MANY);
+	CHECK_STR(report.first_refused, ".");
 }
 
 /* A clone of the mount, read-only, as the collector is given one of a workspace. */

@@ -42,7 +42,9 @@ TEST(what_a_jail_gives_the_next_jail_can_hold)
 
 	load();
 	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
-	CHECK(spec.collect.limits.total < policy.build.workspace.size);
+	CHECK_INT(spec.collect.limits.total, spec.plan.tmpfs[0].bytes);
+	CHECK(compose_candidate_limits(&policy).total < policy.build.workspace.size);
+	CHECK(compose_candidate_limits(&policy).entries < policy.build.workspace.inodes);
 	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
 	CHECK(spec.collect.limits.total < policy.worker.workspace.size);
 	CHECK_STR(spec.plan.tmpfs[spec.collect.tmpfs].path, COMPOSE_OUT);

@@ -54,3 +54,39 @@ TEST(the_same_key_gives_the_same_cases_and_another_key_others)
 	/* The seen ones do not depend on it. */
 	CHECK(memcmp(one.cases, other.cases, task.cases.seen_count * sizeof(one.cases[0])) == 0);
 }
+
+TEST(an_unseen_case_is_called_by_its_category_and_number)
+{
+	uint32_t at;
+
+	load();
+	draw(1, &one);
+	at = (uint32_t) task.cases.seen_count;
+	CHECK_STR(one.cases[at].name, "odd 1");
+	CHECK_STR(one.cases[at + 1].name, "odd 2");
+	CHECK_STR(one.cases[at + 2].name, "up 1");
+	for (; at < one.case_count; at++)
+		CHECK_INT(one.cases[at].unseen, 1);
+	CHECK_INT(one.case_count, 3 + 2 + 1 + 1 + 1);
+}
+
+TEST(what_the_task_says_of_an_argument_is_in_the_plan)
+{
+	load();
+	draw(1, &one);
+	CHECK(one.cases[0].args[0].low == -8 && one.cases[0].args[0].high == 8);
+	CHECK_INT(one.cases[0].args[1].compare, MARKING_CLOSE);
+	CHECK(one.cases[0].args[1].rel == 1e-4 && one.cases[0].args[1].abs == 1e-12);
+	CHECK_INT(one.cases[0].args[2].element, ELEMENT_I64);
+	CHECK_INT(one.call_ns, 2000 * NS_PER_MS);
+}
+
+TEST(a_category_from_which_no_case_can_be_drawn_is_named)
+{
+	load();
+	/* Every draw is the seen case again: found when the task is read, were it in its file. */
+	task.cases.hidden[0].range_count = 0;
+	CHECK_INT(hidden_plan(&task, (const uint8_t[INPUTS_KEY]){ 1 }, &one, &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK(strncmp(err.text, "hidden category 'odd': ", 23) == 0);
+}

@@ -45,6 +45,23 @@ TEST(a_lease_ends_with_its_holder_however_that_ends)
 	CHECK_OK(lease_take(check_folder(), "uids", 1, &lease, &err));
 }
 
+TEST(one_lease_is_free_or_another_has_it)
+{
+	struct lease one = LEASE_INIT, two = LEASE_INIT;
+	struct err err = ERR_INIT;
+
+	CHECK_INT(lease_try(check_folder(), "uids", 7, &one, &err), 1);
+	CHECK_INT(one.number, 7);
+	CHECK_INT(lease_try(check_folder(), "uids", 7, &two, &err), 0);
+	CHECK_INT(two.lock_fd, -1);
+	CHECK_OK(lease_take(check_folder(), "uids", 8, &two, &err));
+	CHECK_INT(two.number, 0);
+	lease_done(&one);
+	CHECK_INT(lease_try(check_folder(), "uids", 7, &one, &err), 1);
+	CHECK_INT(lease_try(-1, "uids", 7, &one, &err), -1);
+	CHECK_STR(err.text, "open lease 'uids-0007.lock': Bad file descriptor");
+}
+
 TEST(different_kinds_do_not_meet)
 {
 	struct lease one = LEASE_INIT, two = LEASE_INIT;

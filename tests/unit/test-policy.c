@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "tests/lib/check.h"
 
 static int parse(const char *text, struct policy *policy, struct err *err)
@@ -67,6 +68,19 @@ TEST(the_shipped_policy_leaves_no_default_out)
 		for (size_t k = 0; k < ARRAY_LEN(caps); k++)
 			CHECK_INT(yaml_find(role, caps[k])->count, 2);
 	}
+}
+
+TEST(the_shipped_policy_is_built_in_byte_for_byte)
+{
+	cleanup(str_done) struct str file = STR_INIT;
+	auto_fd folder_fd = open_policies();
+	struct err err = ERR_INIT;
+	size_t len;
+	const char *text = policy_default_text(&len);
+
+	CHECK_OK(io_read_file(folder_fd, "default.yaml", POLICY_FILE_MAX, &file, &err));
+	CHECK_INT(len, file.len);
+	CHECK(memcmp(text, file.text, len) == 0);
 }
 
 TEST(what_a_policy_leaves_out_is_the_default)

@@ -160,6 +160,16 @@ TEST(an_ending_does_not_replace_a_mark)
 	CHECK(!record_is_marked(&record));
 }
 
+TEST(a_mark_of_ours_is_no_mark_of_the_candidates)
+{
+	struct record record = good_record();
+
+	record.seen.kind = "INFRA";
+	CHECK(!record_is_marked(&record));
+	record.seen.kind = "WRONG";
+	CHECK(record_is_marked(&record));
+}
+
 TEST(only_a_correct_and_timed_mark_has_a_speedup)
 {
 	struct record record = good_record();

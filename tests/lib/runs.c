@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/lib/runs.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "tests/lib/check.h"
+#include "tests/lib/tree.h"
+
+static struct err err;
+
+/* A memfd with this text. */
+static int text_fd(const char *text)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	CHECK_INT(write(fd, text, strlen(text)), strlen(text));
+	CHECK_INT(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+void runs_copy_task(const char *file, const char *from, const char *to)
+{
+	static const char *const files[] = { "task.yaml", "README.md", "workspace/work.c",
+					     "evaluate/oracle.c" };
+	auto_fd original = open(SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK, O_RDONLY | O_DIRECTORY);
+	auto_fd task = -1;
+
+	CHECK(mkdirat(check_folder(), "task", 0755) == 0);
+	task = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(mkdirat(task, "workspace", 0755) == 0 && mkdirat(task, "evaluate", 0755) == 0);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		cleanup(str_done) struct str text = STR_INIT, changed = STR_INIT;
+		const char *at;
+
+		CHECK_OK(io_read_file(original, files[i], MIB, &text, &err));
+		if (strcmp(files[i], file) == 0) {
+			at = strstr(text.text, from);
+			CHECK(at);
+			str_addf(&changed, "%.*s%s%s", (int) (at - text.text), text.text, to,
+				 at + strlen(from));
+		}
+		tree_make_file(task, files[i], changed.len ? changed.text : text.text, 0644);
+	}
+}
+
+void runs_prepare(struct runs *runs, const char *task)
+{
+	struct run_plan *plan = &runs->plan;
+
+	jails_start(&runs->jails);
+	*plan = (struct run_plan){
+		.id = "test-run", .programs = PROGRAMS, .policy_fd = -1, .repeats = 1, .stop_fd = -1
+	};
+	CHECK(mkdirat(check_folder(), "run", 0755) == 0);
+	plan->folder_fd = openat(check_folder(), "run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	plan->task_fds[0] =
+		openat(check_folder(), task ? task : SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK,
+		       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(plan->folder_fd >= 0 && plan->task_fds[0] >= 0);
+	plan->task_count = 1;
+	runs->progress = PROGRESS_INIT;
+	progress_start(&runs->progress, -1, false, 0, 1, clock_now());
+}
+
+void runs_add(struct runs *runs, const char *script)
+{
+	runs->plan.agents[runs->plan.agent_count++] =
+		(struct run_agent){ .name = "script", .program_fd = text_fd(script) };
+}
+
+void runs_open(struct runs *runs)
+{
+	cpu_set_t cpus;
+
+	CHECK(sched_getaffinity(0, sizeof(cpus), &cpus) == 0);
+	if (CPU_COUNT(&cpus) < 2)
+		SKIP("needs two CPUs");
+	if (runs->policy) {
+		runs->plan.policy_fd = text_fd(runs->policy);
+		runs->plan.policy_path = "policy.yaml";
+	}
+	CHECK_OK(run_open(&runs->run, &runs->plan, &runs->jails.launcher, &runs->progress, &err));
+}
+
+struct record runs_attempt(struct runs *runs, uint32_t number)
+{
+	struct record record;
+
+	CHECK_OK(attempt_run(&runs->run, &runs->run.tasks[0], &runs->plan.agents[number - 1],
+			     number, &record, &err));
+	return record;
+}
+
+void runs_end(struct runs *runs)
+{
+	struct run_plan *plan = &runs->plan;
+
+	run_done(&runs->run);
+	progress_done(&runs->progress);
+	for (size_t i = 0; i < plan->agent_count; i++)
+		fd_close(&plan->agents[i].program_fd);
+	for (size_t i = 0; i < plan->task_count; i++)
+		fd_close(&plan->task_fds[i]);
+	fd_close(&plan->policy_fd);
+	fd_close(&plan->folder_fd);
+	if (runs->jails.launcher.process.pid_fd >= 0) {
+		jails_end(&runs->jails);
+		return;
+	}
+	launcher_done(&runs->jails.launcher); /* it was killed */
+	CHECK_INT(jails_count_fds(getpid()), runs->jails.fds);
+}
+
+const char *runs_journal(struct runs *runs)
+{
+	static struct str text = STR_INIT;
+	auto_fd fd = journal_open_read(runs->plan.folder_fd, &err);
+	struct journal_reader reader;
+	struct journal_entry entry;
+	int got;
+
+	CHECK(fd >= 0);
+	str_clear(&text);
+	journal_reader_init(&reader, fd);
+	while ((got = journal_read(&reader, &entry, &err)) > 0) {
+		struct err none = ERR_INIT;
+		const char *state;
+		int64_t number;
+
+		str_addf(&text, "%s", entry.event);
+		if (json_get_int(entry.fields, "attempt", 1, 1000, &number, &none) == 0)
+			str_addf(&text, " %lld", (long long) number);
+		if (json_get_text(entry.fields, "state", 64, &state, &none) == 0)
+			str_addf(&text, " %s", state);
+		str_addf(&text, "\n");
+	}
+	CHECK_OK(got);
+	CHECK_INT(reader.torn, 0);
+	journal_reader_done(&reader);
+	return text.text;
+}
+
+const char *runs_record(uint32_t number)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "run/attempts/" RUNS_TASK "-%04u/" RECORD_FILE, number);
+	return jails_text(path);
+}
+
+struct process runs_kill_later(struct runs *runs, uint32_t number, bool launcher)
+{
+	struct process killer = PROCESS_INIT;
+	pid_t parent = runs->jails.launcher.process.pid, monitor = 0;
+	char path[128];
+
+	if (process_fork(&killer, &err) != 0)
+		return killer;
+	snprintf(path, sizeof(path), "run/attempts/" RUNS_TASK "-%04u/agent.stdout", number);
+	jails_wait_for(path, "begun");
+	CHECK_INT(jails_children(parent, &monitor), 1);
+	if (launcher)
+		kill(parent, SIGKILL);
+	_exit(kill(monitor, SIGKILL) == 0 ? 0 : 1);
+}
