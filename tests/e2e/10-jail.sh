@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # proctor jail: what passes through, what it says, what its options do.
+# shellcheck disable=SC2016 # what the jail's shell expands
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
 
