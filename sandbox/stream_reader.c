@@ -290,6 +290,7 @@ ssize_t stream_reader_content(struct stream_reader *reader, void *bytes, size_t 
 				return -1;
 		}
 		some = MIN_OF(decoder->content_len, len - done);
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): NULL has no bytes */
 		memcpy((uint8_t *) bytes + done, decoder->content, some);
 		decoder->content += some;
 		decoder->content_len -= some;

@@ -486,7 +486,7 @@ static size_t operands(const struct expr_op *op)
 int expr_run(const struct expr *expr, const int64_t *values, const struct expr_draw *draw,
 	     int64_t *out, struct err *err)
 {
-	int64_t stack[EXPR_STACK_MAX];
+	int64_t stack[EXPR_STACK_MAX] = { 0 };
 	size_t height = 0;
 
 	for (size_t i = 0; i < expr->count; i++) {

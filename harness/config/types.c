@@ -297,7 +297,7 @@ static int parse_words(const struct field *field, const struct yaml_node *node, 
 		return expected(node, "a list of words such as [a, b]", err);
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		char room[YAML_SHOWN];
-		int value;
+		int value = 0;
 
 		if (types_find_word(field->details, item, &value, err) < 0)
 			return -1;

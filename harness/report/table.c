@@ -308,8 +308,9 @@ void table_print(const struct table *table, const struct table_style *style, str
 	cleanup(mem_free) size_t *widths = mem_alloc(table->column_count, sizeof(*widths));
 	cleanup(str_done) struct str text = STR_INIT;
 	struct layout layout = { .table = table, .style = style, .widths = widths };
+	const size_t columns = table->column_count;
 
-	assert(table->cell_count % table->column_count == 0);
+	assert(table->cell_count % columns == 0);
 	measure(&layout);
 	for (size_t i = 0; i < table->column_count; i++) {
 		str_clear(&text);
@@ -319,8 +320,7 @@ void table_print(const struct table *table, const struct table_style *style, str
 	for (size_t i = 0; i < table->cell_count; i++) {
 		str_clear(&text);
 		show(&table->cells[i], &text);
-		add_cell(&layout, i % table->column_count, tone_code(table->cells[i].tone), &text,
-			 out);
+		add_cell(&layout, i % columns, tone_code(table->cells[i].tone), &text, out);
 	}
 }
 

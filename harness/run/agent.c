@@ -55,6 +55,7 @@ static int pack_program(int program_fd, int out_fd, struct err *err)
 
 int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err *err)
 {
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one path of two parts */
 	static const char *const copy[] = { "/bin/cp", "-R", COMPOSE_AGENT "/.", COMPOSE_WORK,
 					    NULL };
 	static const char *const program[] = { COMPOSE_AGENT "/program", NULL };

@@ -64,7 +64,7 @@ static void fill(const struct bench *bench)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (fd < 0)
 			fail_sys(path);
-		content[i % (long) each]++;
+		content[i % MAX_OF((long) each, 1L)]++;
 		if (io_write_all(fd, content, each, path, &err) < 0)
 			fail(&err);
 	}

@@ -15,6 +15,7 @@ run -t 30 proctor jail --put "$scratch/put" --archive "$scratch/archive" -- /wor
 expect_code 0
 
 "$e2e_build/tests/tree-list" "$scratch/archive" >"$scratch/list" 2>"$scratch/list.err"
+# shellcheck disable=SC2059 # contents are written as formats
 sum() { printf "$1" | sha256sum | cut -d ' ' -f 1; }
 holds() { # MODE SIZE CONTENT PATH
 	grep -qxF -e "file $1 $2 $(sum "$3") $4" "$scratch/list" || fail "no 'file $1 $2 … $4'"

@@ -22,11 +22,12 @@ static int fail(const char *what)
 
 static int replay(int dir_fd, const char *name)
 {
-	uint8_t *bytes = malloc(FILE_MAX), *exact;
+	static uint8_t bytes[FILE_MAX];
+	uint8_t *exact;
 	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 	ssize_t len;
 
-	if (fd < 0 || !bytes)
+	if (fd < 0)
 		return fail(name);
 	len = read(fd, bytes, FILE_MAX);
 	close(fd);
@@ -34,8 +35,10 @@ static int replay(int dir_fd, const char *name)
 		return fail(name);
 	/* As libFuzzer does: not a byte of room behind the input. */
 	exact = malloc((size_t) len);
-	memcpy(exact, bytes, (size_t) len);
-	free(bytes);
+	if (!exact && len > 0)
+		return fail(name);
+	if (len > 0)
+		memcpy(exact, bytes, (size_t) len);
 	printf("%s\n", name);
 	fflush(stdout);
 	LLVMFuzzerTestOneInput(exact, (size_t) len);

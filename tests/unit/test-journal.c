@@ -318,7 +318,7 @@ TEST(a_second_writer_is_refused_and_told_who_the_first_is)
 	struct err err = ERR_INIT;
 	char want[128];
 	int64_t cut;
-	uint64_t lines;
+	uint64_t lines = 0;
 
 	make_journal(folder);
 	CHECK_OK(journal_open(&journal, folder, &err));
