@@ -10,9 +10,11 @@
 /*
  * Outputs read at secret positions the moment "done" is seen. A worker that rings with a part p
  * of its outputs unwritten passes one call with (1 - p)^64: 0.1 % at 10 %, 53 % at 1 %. A marking
- * is hundreds of calls. A ring at 98 %, 95 %, 90 %, 75 %, 50 % was caught in 20 of 20 markings;
- * without probes the one at 98 % passed 19 of 20 and was called FAST. The clock has stopped when
- * they are read.
+ * is hundreds of calls. A ring at 98 %, 95 %, 90 %, 75 %, 50 % was caught in 20 of 20 markings.
+ * Without probes the snapshot alone catches what is slower than the snapshot: of a softmax a ring
+ * at 98 % passed 19 of 20 and one at 90 % none; of outputs made as fast as memory takes them (4
+ * MiB) rings at 90 and 75 % passed 6 of 6, FAST by 1.16 and 1.36. The clock has stopped when they
+ * are read.
  */
 #define JUDGE_PROBES 64
 

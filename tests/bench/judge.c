@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the judge's constants rest on, and whether it keeps what it promises: run on a quiet
- * machine with two CPUs of its own (tests/bench/README.md).
+ * machine with two CPUs of its own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -280,61 +280,109 @@ static int run_campaign(const struct campaign *campaign, uint32_t count)
  */
 
 #ifdef PROCTOR_TEST_HOOKS
+static void plan_small(struct marking_plan *plan)
+{
+	judge_add_softmax(plan, 200, 333, false);
+}
+
+static void plan_large(struct marking_plan *plan)
+{
+	judge_add_curve(plan, 1024, 1024);
+}
+
+static const struct wall_group {
+	const char *what;
+	void (*plan)(struct marking_plan *plan);
+	const char *oracle, *baseline;
+	uint32_t blocks; /* 0: as many as it takes */
+} small_outputs = { "softmax, 0.25 MiB of outputs", plan_small, "softmax_oracle", "softmax", 0 },
+  large_outputs = { "curve, 4 MiB of outputs", plan_large, "curve_oracle", "curve",
+		    JUDGE_LOOK_EVERY };
+
 static const struct wall_row {
+	const struct wall_group *group;
 	const char *candidate;
 	struct caliper_walls walls;
 	const char *what;
 } wall_rows[] = {
-	{ "honest_ring", { false, false }, "honest twin, all walls" },
-	{ "cheat_early_98", { false, false }, "rings at 98 %, all walls" },
-	{ "cheat_early_95", { false, false }, "rings at 95 %, all walls" },
-	{ "cheat_early_90", { false, false }, "rings at 90 %, all walls" },
-	{ "cheat_early_75", { false, false }, "rings at 75 %, all walls" },
-	{ "cheat_early_50", { false, false }, "rings at 50 %, all walls" },
-	{ "cheat_early_98", { true, false }, "rings at 98 %, no probes" },
-	{ "cheat_early_95", { true, false }, "rings at 95 %, no probes" },
-	{ "cheat_early_90", { true, false }, "rings at 90 %, no probes" },
-	{ "cheat_ahead", { false, false }, "reads ahead, all walls" },
-	{ "honest_ring", { false, true }, "honest twin, not held" },
-	{ "cheat_ahead", { false, true }, "reads ahead, not held" },
+	{ &small_outputs, "honest_ring", { false, false }, "honest twin, all walls" },
+	{ &small_outputs, "cheat_early_98", { false, false }, "rings at 98 %, all walls" },
+	{ &small_outputs, "cheat_early_95", { false, false }, "rings at 95 %, all walls" },
+	{ &small_outputs, "cheat_early_90", { false, false }, "rings at 90 %, all walls" },
+	{ &small_outputs, "cheat_early_75", { false, false }, "rings at 75 %, all walls" },
+	{ &small_outputs, "cheat_early_50", { false, false }, "rings at 50 %, all walls" },
+	{ &small_outputs, "cheat_early_98", { true, false }, "rings at 98 %, no probes" },
+	{ &small_outputs, "cheat_early_95", { true, false }, "rings at 95 %, no probes" },
+	{ &small_outputs, "cheat_early_90", { true, false }, "rings at 90 %, no probes" },
+	{ &small_outputs, "cheat_ahead", { false, false }, "reads ahead, all walls" },
+	{ &small_outputs, "honest_ring", { false, true }, "honest twin, not held" },
+	{ &small_outputs, "cheat_ahead", { false, true }, "reads ahead, not held" },
+	{ &large_outputs, "honest_curve", { false, false }, "honest twin, all walls" },
+	{ &large_outputs, "cheat_curve_90", { false, false }, "rings at 90 %, all walls" },
+	{ &large_outputs, "cheat_curve_75", { false, false }, "rings at 75 %, all walls" },
+	{ &large_outputs, "cheat_curve_50", { false, false }, "rings at 50 %, all walls" },
+	{ &large_outputs, "honest_curve", { true, false }, "honest twin, no probes" },
+	{ &large_outputs, "cheat_curve_90", { true, false }, "rings at 90 %, no probes" },
+	{ &large_outputs, "cheat_curve_75", { true, false }, "rings at 75 %, no probes" },
+	{ &large_outputs, "cheat_curve_50", { true, false }, "rings at 50 %, no probes" },
 };
 
-static int run_walls(uint32_t count)
+struct wall_tally {
+	uint32_t markings, valid, fast;
+	enum mark_reason reason;
+	double best;
+};
+
+static int run_wall(const struct wall_row *row, struct wall_tally *tally)
 {
 	struct marking_plan *plan = mem_alloc(1, sizeof(*plan));
-	int rc = 0;
+	const struct subject subject = { row->group->oracle, row->group->baseline, row->candidate };
+	const struct marking_options options = { .walls = row->walls,
+						 .most_blocks = row->group->blocks };
+	struct marking_result result = MARKING_RESULT_INIT;
+	int rc;
 
 	judge_plan(plan);
-	judge_add_softmax(plan, 200, 333, false);
-	for (uint32_t row = 0; rc == 0 && row < ARRAY_LEN(wall_rows); row++) {
-		struct marking_options options = { .walls = wall_rows[row].walls };
-		struct subject subject = { "softmax_oracle", "softmax", wall_rows[row].candidate };
-		uint32_t valid = 0, fast = 0;
-		enum mark_reason reason = REASON_NONE;
-		double best = 0;
-
-		for (uint32_t i = 0; rc == 0 && i < count; i++) {
-			struct marking_result result = MARKING_RESULT_INIT;
-
-			rc = mark(plan, &subject, (uint64_t) raw_clock_ns(), &options, &result);
-			valid += result.seen.mark.kind == MARK_VALID;
-			reason = result.seen.mark.reason;
-			fast += result.seen.stats.verdict == VERDICT_FAST;
-			if (result.seen.mark.kind == MARK_VALID)
-				best = fmax(best, exp(result.seen.stats.ratio.center));
-			marking_result_done(&result);
-		}
-		printf("%-28s VALID %u of %u, FAST %u, best speedup %.3f, last reason %s\n",
-		       wall_rows[row].what, valid, count, fast, best,
-		       names_text(mark_reason_names, (int) reason));
-	}
+	row->group->plan(plan);
+	rc = mark(plan, &subject, (uint64_t) raw_clock_ns(), &options, &result);
+	tally->markings++;
+	tally->valid += result.seen.mark.kind == MARK_VALID;
+	tally->reason = result.seen.mark.reason;
+	tally->fast += result.seen.stats.verdict == VERDICT_FAST;
+	if (result.seen.mark.kind == MARK_VALID)
+		tally->best = fmax(tally->best, exp(result.seen.stats.ratio.center));
+	marking_result_done(&result);
 	mem_free(&plan);
 	return rc;
 }
+
+static int run_walls(uint32_t count, const char *only)
+{
+	const struct wall_group *group = NULL;
+
+	for (uint32_t row = 0; row < ARRAY_LEN(wall_rows); row++) {
+		struct wall_tally tally = { .reason = REASON_NONE };
+
+		if (!strstr(wall_rows[row].what, only))
+			continue;
+		if (wall_rows[row].group != group) {
+			group = wall_rows[row].group;
+			printf("%s\n", group->what);
+		}
+		for (uint32_t i = 0; i < count; i++)
+			if (run_wall(&wall_rows[row], &tally) < 0)
+				return -1;
+		printf("  %-28s VALID %u of %u, FAST %u, best speedup %.3f, last reason %s\n",
+		       wall_rows[row].what, tally.valid, count, tally.fast, tally.best,
+		       names_text(mark_reason_names, (int) tally.reason));
+	}
+	return 0;
+}
 #else
-static int run_walls(uint32_t count)
+static int run_walls(uint32_t count, const char *only)
 {
 	(void) count;
+	(void) only;
 	fprintf(stderr, "judge: walls stand in this build; configure with -Dtest_hooks=true\n");
 	return -1;
 }
@@ -375,7 +423,7 @@ static int run_inputs(void)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: judge mark [SYMBOL] | inputs | walls N | CAMPAIGN N\n"
+	fprintf(stderr, "usage: judge mark [SYMBOL] | inputs | walls N [TEXT] | CAMPAIGN N\n"
 			"campaigns: aa, one, serves, twice, slower, reverse\n");
 	return 2;
 }
@@ -389,8 +437,8 @@ int main(int argc, char **argv)
 		return run_mark(argc - 2, argv + 2) < 0;
 	if (argc == 2 && strcmp(argv[1], "inputs") == 0)
 		return run_inputs() < 0;
-	if (argc == 3 && count > 0 && strcmp(argv[1], "walls") == 0)
-		return run_walls(count) < 0;
+	if (argc >= 3 && count > 0 && strcmp(argv[1], "walls") == 0)
+		return run_walls(count, argc > 3 ? argv[3] : "") < 0;
 	for (uint32_t i = 0; argc == 3 && count > 0 && i < ARRAY_LEN(campaigns); i++)
 		if (strcmp(argv[1], campaigns[i].name) == 0)
 			return run_campaign(&campaigns[i], count) < 0;

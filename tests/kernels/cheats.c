@@ -54,45 +54,77 @@ static size_t floats(int32_t rows, int32_t cols)
 
 /* --- late writes: "done" at a part of the work ------------------------------------------------ */
 
-static void ring_at(const float *in, float *out, int32_t rows, int32_t cols, int percent)
+/* Rows of one of the kernels. */
+typedef void rows_function(const float *in, float *out, int32_t from, int32_t to, int32_t cols);
+
+struct ringer {
+	rows_function *work;
+	int percent; /* of the rows are written when it rings */
+};
+
+static void ring_at(struct ringer ringer, const float *in, float *out, int32_t rows, int32_t cols)
 {
-	int32_t early = (int32_t) ((int64_t) rows * percent / 100);
+	int32_t early = (int32_t) ((int64_t) rows * ringer.percent / 100);
 
 	control_page();
-	softmax_rows(in, out, 0, early, cols);
+	ringer.work(in, out, 0, early, cols);
 	ring(number(), PROTOCOL_OK, 1000);
-	softmax_rows(in, out, early, rows, cols);
+	ringer.work(in, out, early, rows, cols);
 }
 
 CHEAT(cheat_early_50)
 {
-	ring_at(in, out, rows, cols, 50);
+	ring_at((struct ringer){ softmax_rows, 50 }, in, out, rows, cols);
 }
 
 CHEAT(cheat_early_75)
 {
-	ring_at(in, out, rows, cols, 75);
+	ring_at((struct ringer){ softmax_rows, 75 }, in, out, rows, cols);
 }
 
 CHEAT(cheat_early_90)
 {
-	ring_at(in, out, rows, cols, 90);
+	ring_at((struct ringer){ softmax_rows, 90 }, in, out, rows, cols);
 }
 
 CHEAT(cheat_early_95)
 {
-	ring_at(in, out, rows, cols, 95);
+	ring_at((struct ringer){ softmax_rows, 95 }, in, out, rows, cols);
 }
 
 CHEAT(cheat_early_98)
 {
-	ring_at(in, out, rows, cols, 98);
+	ring_at((struct ringer){ softmax_rows, 98 }, in, out, rows, cols);
 }
 
 /* The honest twin: the same path, rung when all is written. */
 CHEAT(honest_ring)
 {
-	ring_at(in, out, rows, cols, 100);
+	ring_at((struct ringer){ softmax_rows, 100 }, in, out, rows, cols);
+}
+
+/*
+ * Outputs that are as large as they are quick to make: the worker stays ahead of the judge's
+ * snapshot, so that all of it is right, and only the probes are not.
+ */
+CHEAT(cheat_curve_50)
+{
+	ring_at((struct ringer){ curve_rows, 50 }, in, out, rows, cols);
+}
+
+CHEAT(cheat_curve_75)
+{
+	ring_at((struct ringer){ curve_rows, 75 }, in, out, rows, cols);
+}
+
+CHEAT(cheat_curve_90)
+{
+	ring_at((struct ringer){ curve_rows, 90 }, in, out, rows, cols);
+}
+
+CHEAT(honest_curve)
+{
+	ring_at((struct ringer){ curve_rows, 100 }, in, out, rows, cols);
 }
 
 /* --- early reads: the next problem before its "go" -------------------------------------------- */

@@ -116,3 +116,20 @@ void chain_oracle(const float *in, double *out, int32_t count, int32_t steps)
 		out[i] = value;
 	}
 }
+
+void curve_rows(const float *in, float *out, int32_t from, int32_t to, int32_t cols)
+{
+	for (int64_t i = (int64_t) from * cols; i < (int64_t) to * cols; i++)
+		out[i] = 1 + 2 * in[i] + in[i] * in[i] / 2;
+}
+
+void curve(const float *in, float *out, int32_t rows, int32_t cols)
+{
+	curve_rows(in, out, 0, rows, cols);
+}
+
+void curve_oracle(const float *in, double *out, int32_t rows, int32_t cols)
+{
+	for (int64_t i = 0; i < (int64_t) rows * cols; i++)
+		out[i] = 1 + 2 * (double) in[i] + (double) in[i] * (double) in[i] / 2;
+}

@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 /*
- * Kernels for tests of the judge: what a candidate's library exports. A softmax over rows, and a
- * chain whose work is exactly proportional to a number.
+ * Kernels for tests of the judge: what a candidate's library exports. A softmax over rows, a chain
+ * whose work is exactly proportional to a number, and a curve that is as fast as memory.
  */
 
 /**
@@ -42,3 +42,18 @@ void chain_slower(const float *in, float *out, int32_t count, int32_t steps);
  * chain_oracle() - in double
  */
 void chain_oracle(const float *in, double *out, int32_t count, int32_t steps);
+
+/**
+ * curve() - 1 + 2 x + x² / 2 of each of @rows rows of @cols floats
+ */
+void curve(const float *in, float *out, int32_t rows, int32_t cols);
+
+/**
+ * curve_rows() - the rows from @from to @to - 1
+ */
+void curve_rows(const float *in, float *out, int32_t from, int32_t to, int32_t cols);
+
+/**
+ * curve_oracle() - in double
+ */
+void curve_oracle(const float *in, double *out, int32_t rows, int32_t cols);

@@ -67,6 +67,16 @@ void judge_add_chain(struct marking_plan *plan, int count, int steps)
 	item->args[3] = scalar(steps);
 }
 
+void judge_add_curve(struct marking_plan *plan, int rows, int cols)
+{
+	struct marking_case *item = add(plan, (uint64_t) rows * (uint64_t) cols, -2, 2, 1e-5);
+
+	item->args[1].abs = 1e-6;
+	snprintf(item->name, sizeof(item->name), "curve %dx%d", rows, cols);
+	item->args[2] = scalar(rows);
+	item->args[3] = scalar(cols);
+}
+
 static bool can_run_on(int cpu)
 {
 	cpu_set_t only;

@@ -25,6 +25,11 @@ void judge_add_softmax(struct marking_plan *plan, int rows, int cols, bool unsee
 void judge_add_chain(struct marking_plan *plan, int count, int steps);
 
 /**
+ * judge_add_curve() - add a case of curve(in, out, rows, cols)
+ */
+void judge_add_curve(struct marking_plan *plan, int rows, int cols);
+
+/**
  * judge_has_cpus() - may this process use CPUs 0 and 1; it is on CPU 0 then
  */
 bool judge_has_cpus(void);

@@ -17,6 +17,9 @@ struct trial {
 	struct fork_source source;
 	struct marking_result result;
 	struct err err;
+#ifdef PROCTOR_TEST_HOOKS
+	struct caliper_walls walls;
+#endif
 };
 
 static struct trial *new_trial(const char *candidate)
@@ -42,6 +45,9 @@ static int try_within(struct trial *trial, uint32_t blocks, int64_t limit_ns)
 	struct worker_source workers = fork_source_workers(&trial->source);
 	struct marking_options options = { .most_blocks = blocks, .limit_ns = limit_ns };
 
+#ifdef PROCTOR_TEST_HOOKS
+	options.walls = trial->walls;
+#endif
 	key[0]++; /* other problems each time */
 	return marking_run(&trial->plan, key, &workers, &options, &trial->result, &trial->err);
 }
@@ -57,6 +63,19 @@ static void end_trial(struct trial *trial)
 	CHECK_INT(trial->source.running[1].pid_fd, -1);
 	marking_result_done(&trial->result);
 	mem_free(&trial);
+}
+
+/* A worker that rings early and goes on writing, over outputs that it makes faster than the judge
+ * copies them. */
+static struct trial *new_large_trial(const char *candidate)
+{
+	struct trial *trial = new_trial(candidate);
+
+	trial->plan.case_count = 0;
+	judge_add_curve(&trial->plan, 1024, 1024);
+	trial->source.oracle.symbol = "curve_oracle";
+	trial->source.baseline.symbol = "curve";
+	return trial;
 }
 
 static struct mark mark_of(const char *candidate, uint32_t blocks)
@@ -82,6 +101,39 @@ TEST(an_early_ring_is_wrong_in_twenty_of_twenty_and_its_honest_twin_never)
 	for (int n = 0; n < 20; n++)
 		CHECK_INT(mark_of("honest_ring", FEW).kind, MARK_VALID);
 }
+
+TEST(an_early_ring_is_wrong_also_where_the_worker_outruns_the_snapshot)
+{
+	static const char *const cheats[] = { "cheat_curve_50", "cheat_curve_75",
+					      "cheat_curve_90" };
+
+	for (size_t i = 0; i < 20 * ARRAY_LEN(cheats); i++) {
+		struct trial *trial = new_large_trial(cheats[i / 20]);
+
+		CHECK_INT(try(trial, 1), 0);
+		CHECK_INT(trial->result.seen.mark.kind, MARK_WRONG);
+		CHECK_INT(trial->result.seen.mark.reason, REASON_LATE);
+		end_trial(trial);
+	}
+}
+
+#ifdef PROCTOR_TEST_HOOKS
+/* What the test above is worth; how much such a worker gains: bench-judge walls. */
+TEST(without_probes_the_same_worker_passes)
+{
+	uint32_t valid = 0;
+
+	for (int i = 0; i < 20 && valid == 0; i++) {
+		struct trial *trial = new_large_trial("cheat_curve_75");
+
+		trial->walls.no_probes = true;
+		CHECK_INT(try(trial, 1), 0);
+		valid += trial->result.seen.mark.kind == MARK_VALID;
+		end_trial(trial);
+	}
+	CHECK(valid > 0);
+}
+#endif
 
 TEST(each_cheat_has_its_mark)
 {
