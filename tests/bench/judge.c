@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the judge's constants rest on, and whether it keeps what it promises: run on a quiet
- * machine with two CPUs of its own (tests/bench/README.md).
+ * machine with two CPUs of its own (tests/bench/judge.sh).
  */
 #include <math.h>
 #include <stdio.h>
