@@ -3,11 +3,12 @@
 /*
  * schema-doc: the key tables of documents, printed from the rows that read the files
  *
- *	schema-doc task|policy            print the tables
- *	schema-doc --check FILE…          are the tables in these documents as they would be
- *printed? schema-doc --update FILE…         make them so
+ *	schema-doc FORMAT             print its tables as Markdown
+ *	schema-doc --check FILE…      are the tables in these documents as they would be printed?
+ *	schema-doc --update FILE…     make them so
  *
- * A document holds tables between "<!-- keys: task -->" and "<!-- end of keys -->".
+ * A document holds tables between "<!-- keys: task -->" and "<!-- end of keys -->"; a manual page
+ * (*.scd) between the comments "; keys: task" and "; end of keys".
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,56 +16,53 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/config/policy.h"
-#include "harness/config/task.h"
+#include "harness/config/format.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 
-static const struct format {
-	const char *name;
-	void (*print)(struct str *out);
-} formats[] = {
-	{ "policy", policy_print_keys },
-	{ "task", task_print_keys },
-};
-
-static const char begin[] = "<!-- keys: ";
-static const char end[] = "<!-- end of keys -->";
+/* How tables stand in a kind of document. */
+static const struct style {
+	const char *begin, *end;
+	void (*print)(const struct key_tables *tables, struct str *out);
+} markdown = { "<!-- keys: ", "<!-- end of keys -->", schema_print_markdown },
+  manual = { "; keys: ", "; end of keys", schema_print_manual };
 
 static void text_done(struct str *text)
 {
 	str_done(text);
 }
 
-static const struct format *find_format(const char *name, size_t len)
+static const struct style *style_of(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-		if (strlen(formats[i].name) == len && strncmp(formats[i].name, name, len) == 0)
-			return &formats[i];
-	return NULL;
+	const char *dot = strrchr(path, '.');
+
+	return dot && strcmp(dot, ".scd") == 0 ? &manual : &markdown;
 }
 
 /* Copies a document with its tables made anew. */
 static int renew(const char *path, const char *text, struct str *out, struct err *err)
 {
+	const struct style *style = style_of(path);
 	const char *at;
 
-	while ((at = strstr(text, begin))) {
-		const char *name = at + strlen(begin);
+	if (!strstr(text, style->begin))
+		return err_set(err, ERR_INPUT, "%s: there are no key tables ('%s…')", path,
+			       style->begin);
+	while ((at = strstr(text, style->begin))) {
+		const char *name = at + strlen(style->begin);
 		size_t len = strcspn(name, " \n");
-		const struct format *format = find_format(name, len);
-		const char *body = strchr(at, '\n'), *stop = strstr(at, end);
+		const struct format *format = format_find(name, len);
+		const char *body = strchr(at, '\n'), *stop = strstr(at, style->end);
 
 		if (!format || !body || !stop || stop < body)
 			return err_set(err, ERR_INPUT,
-				       "%s: '%s%.*s' names no format, or does not end", path, begin,
-				       (int) MIN_OF(len, (size_t) 40), name);
+				       "%s: '%s%.*s' names no format, or does not end", path,
+				       style->begin, (int) MIN_OF(len, (size_t) 40), name);
 		str_add(out, text, (size_t) (body + 1 - text));
 		str_addf(out, "\n");
-		format->print(out);
-		str_addf(out, "\n");
-		str_addf(out, "%s", end);
-		text = stop + strlen(end);
+		style->print(format->tables, out);
+		str_addf(out, "\n%s", style->end);
+		text = stop + strlen(style->end);
 	}
 	str_addf(out, "%s", text);
 	return 0;
@@ -95,12 +93,15 @@ static int document(const char *path, bool may_write, struct err *err)
 static int print_format(const char *name, struct err *err)
 {
 	cleanup(text_done) struct str text = STR_INIT;
-	const struct format *format = find_format(name, strlen(name));
+	const struct format *format = format_find(name, strlen(name));
 
-	if (!format)
-		return err_set(err, ERR_USAGE, "there is no format '%s'; there are task and policy",
-			       name);
-	format->print(&text);
+	if (!format) {
+		str_addf(&text, "there is no format '%s'; there are:", name);
+		for (size_t i = 0; i < format_count; i++)
+			str_addf(&text, " %s", formats[i].name);
+		return err_set(err, ERR_USAGE, "%s", text.text);
+	}
+	schema_print_markdown(format->tables, &text);
 	return io_write_all(STDOUT_FILENO, text.text, text.len, "the tables", err);
 }
 
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
 	if (!is_check && !is_update) {
 		failed = argc == 2 ? print_format(argv[1], &err) < 0
 				   : err_set(&err, ERR_USAGE,
-					     "usage: schema-doc task|policy, or "
+					     "usage: schema-doc FORMAT, or "
 					     "--check|--update FILE…") < 0;
 		if (failed)
 			fprintf(stderr, "schema-doc: %s\n", err.text);

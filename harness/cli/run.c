@@ -35,7 +35,7 @@ struct run_options {
 static const struct option_row rows[] = {
 	{ "agent",    "scripted:WHAT", OPTION_TEXTS, AT(agents), 0, 0, "a solution of the task, or a program if WHAT has a '/'; may be repeated" },
 	{ "attempts", "COUNT",  OPTION_COUNT, AT(repeats), 1, RUN_ATTEMPTS_MAX, "attempts of each agent on each task (1)" },
-	{ "policy",   "FILE",   OPTION_TEXT,  AT(policy),  0, 0, "the limits of the jails (built in: see proctor.5)" },
+	{ "policy",   "FILE",   OPTION_TEXT,  AT(policy),  0, 0, "the limits of the jails; see policies/README.md (built in)" },
 	{ "run",      "FOLDER", OPTION_TEXT,  AT(folder),  0, 0, "where the run is kept; must not exist (./run-ID)" },
 	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1)" },
 };

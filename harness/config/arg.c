@@ -26,6 +26,8 @@ struct arg_source {
 };
 
 /* clang-format off */
+static const struct collection shape = { "a list of expressions such as [B, 2*L]", NULL };
+
 static const struct field arg_fields[] = {
 	{ "in",       &type_word,  INT_AT(struct arg_source, in),       OPTIONAL, 0, 0,   arg_element_names,
 	  "a buffer the judge fills: its element type" },
@@ -33,13 +35,13 @@ static const struct field arg_fields[] = {
 	  "a buffer the function fills: its element type" },
 	{ "scalar",   &type_word,  INT_AT(struct arg_source, scalar),   OPTIONAL, 0, 0,   arg_element_names,
 	  "a number passed by value: its type; exactly one of in, out, scalar is given" },
-	{ "shape",    &type_node,  NODE_AT(struct arg_source, shape),   OPTIONAL, 0, 0,   NULL,
-	  "in, out: a list of at most 8 expressions, outermost first" },
+	{ "shape",    &type_items, NODE_AT(struct arg_source, shape),   OPTIONAL, 0, ARG_RANK_MAX, &shape,
+	  "in, out: expressions, outermost first" },
 	{ "values",   &type_text,  TEXT_AT(struct arg_source, values),  OPTIONAL, 1, 100, NULL,
 	  "in: the distribution of the values" },
 	{ "compare",  &type_text,  TEXT_AT(struct arg_source, compare), OPTIONAL, 1, 100, NULL,
 	  "out: how a result is compared with the oracle's" },
-	{ "value",    &type_node,  NODE_AT(struct arg_source, value),   OPTIONAL, 0, 0,   NULL,
+	{ "value",    &type_expr,  NODE_AT(struct arg_source, value),   OPTIONAL, 1, EXPR_TEXT_MAX, NULL,
 	  "scalar: an expression" },
 	{ "inout",    &type_later, NOWHERE, LATER, 0, 0, NULL, "a buffer that is updated in place" },
 	{ "scratch",  &type_later, NOWHERE, LATER, 0, 0, NULL, "a work area, contents of no meaning" },
@@ -179,16 +181,13 @@ static int read_compare(const struct yaml_node *node, const char *text, int elem
 	return 0;
 }
 
-static int read_shape(const struct yaml_node *node, const struct yaml_node *shape,
+static int read_shape(const struct yaml_node *node, const struct yaml_node *extents,
 		      const struct expr_names *names, struct arena *arena, struct arg *out,
 		      struct err *err)
 {
-	if (!shape)
+	if (!extents)
 		return yaml_err(node, err, "the argument lacks the key 'shape'");
-	if (shape->kind != YAML_LIST || shape->count > ARG_RANK_MAX)
-		return yaml_err(shape, err, "a shape has to be a list of at most %d expressions",
-				ARG_RANK_MAX);
-	for (const struct yaml_node *item = shape->first; item; item = item->next)
+	for (const struct yaml_node *item = extents->first; item; item = item->next)
 		if (arg_read_expr(item, names, EXPR_NO_DRAWS, arena, &out->shape[out->rank++],
 				  err) < 0)
 			return -1;

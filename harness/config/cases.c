@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/config/cases.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -177,7 +178,6 @@ static int read_seen_case(const struct yaml_node *node, const struct dims *dims,
 	out->line = node->line;
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		int dim = dims_find(dims, dims->given, item->key);
-		char room[YAML_SHOWN];
 		uint64_t value;
 
 		if (dim < 0)
@@ -186,8 +186,7 @@ static int read_seen_case(const struct yaml_node *node, const struct dims *dims,
 					"all cases have the same");
 		if (item->kind != YAML_TEXT || types_parse_count(item->text, &value) < 0 ||
 		    value > (uint64_t) DIMS_VALUE_MAX)
-			return yaml_err(item, err, "'%s' is not a whole number within 0..2^40",
-					item->text ? yaml_shown(item->text, room) : "…");
+			return schema_expected(NULL, item, "a whole number within 0..2^40", err);
 		out->dims[dim] = (int64_t) value;
 	}
 	return 0;
@@ -195,11 +194,6 @@ static int read_seen_case(const struct yaml_node *node, const struct dims *dims,
 
 static int read_seen(const struct yaml_node *node, struct cases *cases, struct err *err)
 {
-	if (node->kind != YAML_LIST || node->count < 1 || node->count > CASES_SEEN_MAX)
-		return yaml_err(node, err,
-				"it has to be a list of 1 to %d cases such as "
-				"[{rows: 8, cols: 64}]",
-				CASES_SEEN_MAX);
 	if (dims_read_given(node->first, &cases->dims, err) < 0)
 		return -1;
 	if (cases->dims.given == 0)
@@ -261,9 +255,6 @@ static int read_entry_args(const struct yaml_node *node, const struct defined *d
 {
 	char room[YAML_SHOWN];
 
-	if (node->kind != YAML_LIST || node->count < 1 || node->count > CASES_ARGS_MAX)
-		return yaml_err(node, err, "it has to be a list of 1 to %d names of arguments",
-				CASES_ARGS_MAX);
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		if (item->kind != YAML_TEXT)
 			return yaml_err(item, err, "it has to be a list of names of arguments");
@@ -294,10 +285,6 @@ static int read_args(const struct cases_nodes *nodes, struct arena *arena, struc
 	struct defined *defined = arena_alloc(arena, 1, sizeof(*defined));
 	size_t outs = 0;
 
-	if (nodes->args->kind != YAML_MAP || nodes->args->count < 1 ||
-	    nodes->args->count > CASES_ARGS_MAX)
-		return yaml_err(nodes->args, err, "it has to be a mapping of 1 to %d arguments",
-				CASES_ARGS_MAX);
 	for (const struct yaml_node *item = nodes->args->first; item; item = item->next) {
 		if (!types_is_identifier(item->key))
 			return yaml_err(item, err,
@@ -347,10 +334,6 @@ static int read_hidden(const struct yaml_node *node, struct arena *arena, struct
 {
 	uint64_t total = cases->seen_count;
 
-	if (node->kind != YAML_MAP || node->count < 1)
-		return yaml_err(node, err,
-				"it has to be a mapping such as "
-				"{odd: {cases: 2, B: \"prime(3, 61)\"}}");
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		struct hidden_category *hidden = &cases->hidden[cases->hidden_count];
 
@@ -402,6 +385,8 @@ static int try_cases(const struct cases *cases, struct err *err)
 int cases_read(const struct cases_nodes *nodes, struct arena *arena, struct cases *out,
 	       struct err *err)
 {
+	assert(nodes->seen->count <= CASES_SEEN_MAX && nodes->args->count <= CASES_ARGS_MAX);
+	assert(nodes->entry_args->count <= CASES_ARGS_MAX);
 	if (read_seen(nodes->seen, out, err) < 0 ||
 	    dims_read_derived(nodes->dims, arena, &out->dims, err) < 0 ||
 	    dims_read_where(nodes->where, arena, &out->dims, err) < 0 ||

@@ -85,7 +85,10 @@ struct task_case {
 	struct case_arg args[CASES_ARGS_MAX];
 };
 
-/* The nodes that a task's file has for its cases; optional ones may be NULL. */
+/*
+ * The nodes that a task's file has for its cases; optional ones may be NULL. Their kinds and counts
+ * are those of the rows in task.c.
+ */
 struct cases_nodes {
 	const struct yaml_node *dims, *where, *args, *entry_args, *seen, *hidden;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/config/dims.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -50,8 +51,6 @@ int dims_read_derived(const struct yaml_node *node, struct arena *arena, struct 
 {
 	if (!node)
 		return 0;
-	if (node->kind != YAML_MAP)
-		return yaml_err(node, err, "it has to be a mapping such as {M: \"cdiv(L, P)\"}");
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		/* Only what stands before can be used, so that nothing goes round in circles. */
 		struct expr_names names = dims_names(dims);
@@ -72,11 +71,7 @@ int dims_read_where(const struct yaml_node *node, struct arena *arena, struct di
 	names.count++; /* and "bytes" */
 	if (!node)
 		return 0;
-	if (node->kind != YAML_LIST || node->count > DIMS_WHERE_MAX)
-		return yaml_err(node, err,
-				"it has to be a list of at most %d constraints such as "
-				"[\"H %% R == 0\"]",
-				DIMS_WHERE_MAX);
+	assert(node->count <= DIMS_WHERE_MAX);
 	for (const struct yaml_node *item = node->first; item; item = item->next)
 		if (arg_read_expr(item, &names, EXPR_NO_DRAWS, arena,
 				  &dims->where[dims->where_count++], err) < 0)

@@ -8,10 +8,17 @@
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
+/* The smallest tmpfs, and the least memory that covers three of them: see check_role(). */
+enum { TMPFS_MIN = 64 * KIB, INODES_MIN = 16 };
+#define MEMORY_MIN (POLICY_WORKING_MEMORY + MIB)
+_Static_assert(3 * (TMPFS_MIN + INODES_MIN * POLICY_INODE_MEMORY) <= MIB,
+	       "what a row allows can be written");
+
 /* Every default; policies/default.yaml says the same. */
 static const struct policy defaults = {
 	.schema = 1,
 	.name = "default",
+	.retries = 2,
 	.agent = {
 		.wall_ms = 30 * MINUTE,
 		.cpu_ms = 2 * HOUR,
@@ -54,15 +61,10 @@ static const struct policy defaults = {
 };
 
 /* clang-format off */
-static const struct name accepts[] = {
-	{ "memory", ACCEPT_MEMORY }, { "swap", ACCEPT_SWAP },
-	{ "pids", ACCEPT_PIDS },     { "cpus", ACCEPT_CPUS }, { NULL },
-};
-
 static const struct field tmpfs_fields[] = {
-	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, 64 * KIB, TIB, NULL,
+	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, TMPFS_MIN, TIB, NULL,
 	  "bytes that it holds" },
-	{ "inodes", &type_count, U64_AT(struct policy_tmpfs, inodes), OPTIONAL, 16, 10000000, NULL,
+	{ "inodes", &type_count, U64_AT(struct policy_tmpfs, inodes), OPTIONAL, INODES_MIN, 10000000, NULL,
 	  "files and folders that it holds" },
 };
 static const struct schema tmpfs_schema = { "a tmpfs", tmpfs_fields, ARRAY_LEN(tmpfs_fields), false };
@@ -74,7 +76,7 @@ static const struct field role_fields[] = {
 	  "CPU time of all processes together" },
 	{ "grace",     &type_duration, U64_AT(struct policy_role, grace_ms),   OPTIONAL, 0, MINUTE, NULL,
 	  "time from SIGTERM to the end of everything" },
-	{ "memory",    &type_size,     U64_AT(struct policy_role, memory),     OPTIONAL, 16 * MIB, 16 * TIB, NULL,
+	{ "memory",    &type_size,     U64_AT(struct policy_role, memory),     OPTIONAL, MEMORY_MIN, 16 * TIB, NULL,
 	  "memory, what the workspace, tmp and shm hold included" },
 	{ "pids",      &type_count,    U64_AT(struct policy_role, pids),       OPTIONAL, 16, 32768, NULL,
 	  "processes and threads at a time" },
@@ -84,6 +86,8 @@ static const struct field role_fields[] = {
 	  "bytes on stdout and stderr together" },
 	{ "nofile",    &type_count,    U64_AT(struct policy_role, nofile),     OPTIONAL, 32, 1048576, NULL,
 	  "open descriptors of a process" },
+	{ "io",        &type_later, NOWHERE, LATER, 0, 0, NULL, "bytes and operations a second of disks" },
+	{ "vram",      &type_later, NOWHERE, LATER, 0, 0, NULL, "memory of GPUs" },
 	{ "workspace", &type_map, STRUCT_AT(struct policy_role, workspace, struct policy_tmpfs), OPTIONAL, 0, 0, &tmpfs_schema,
 	  "the workspace" },
 	{ "tmp",       &type_map, STRUCT_AT(struct policy_role, tmp, struct policy_tmpfs),       OPTIONAL, 0, 0, &tmpfs_schema,
@@ -101,11 +105,14 @@ static const struct field policy_fields[] = {
 	{ "agent",    &type_map, STRUCT_AT(struct policy, agent, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of an agent's jail" },
 	{ "build",    &type_map, STRUCT_AT(struct policy, build, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of a build's jail" },
 	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &role_schema, "limits of a worker's jail" },
-	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
+	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
+	{ "accept",   &type_later, NOWHERE, LATER, 0, 0, NULL, "limits to do without where the host can not enforce them" },
+	{ "extends",  &type_later, NOWHERE, LATER, 0, 0, NULL, "the policy whose values hold where this one has none" },
 	{ "root",     &type_later, NOWHERE, LATER, 0, 0, NULL, "the image that the jails see as their root" },
 	{ "services", &type_later, NOWHERE, LATER, 0, 0, NULL, "endpoints that the agent may reach" },
 	{ "profiler", &type_later, NOWHERE, LATER, 0, 0, NULL, "what GPU profilers need" },
 	{ "syscalls", &type_later, NOWHERE, LATER, 0, 0, NULL, "lists of system calls beside the base list" },
+	{ "clock",    &type_later, NOWHERE, LATER, 0, 0, NULL, "what clocks show in jails" },
 	{ "devices",  &type_later, NOWHERE, LATER, 0, 0, NULL, "GPUs of a seat" },
 };
 const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(policy_fields), false };
@@ -190,33 +197,19 @@ int policy_load(int folder_fd, const char *path, struct policy *out, struct err 
 	return policy_parse(path, text.text, text.len, out, err);
 }
 
-bool policy_accepts(const struct policy *policy, enum policy_accept limit)
-{
-	return policy->accept >> limit & 1;
-}
-
 void policy_done(struct policy *policy)
 {
 	arena_done(&policy->arena);
 	*policy = defaults;
 }
 
-void policy_print_keys(struct str *out)
-{
-	const struct {
-		const char *title;
-		const struct schema *schema;
-		const void *defaults;
-	} tables[] = {
-		{ "a policy", &policy_schema, &defaults },
-		{ "agent", &role_schema, &defaults.agent },
-		{ "build", &role_schema, &defaults.build },
-		{ "worker", &role_schema, &defaults.worker },
-		{ "workspace, tmp, shm", &tmpfs_schema, NULL },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-		str_addf(out, "%s**%s**\n\n", i == 0 ? "" : "\n", tables[i].title);
-		schema_print_table(tables[i].schema, tables[i].defaults, out);
-	}
-}
+/* clang-format off */
+static const struct key_table tables[] = {
+	{ "a policy",            &policy_schema, &defaults },
+	{ "agent",               &role_schema,   &defaults.agent },
+	{ "build",               &role_schema,   &defaults.build },
+	{ "worker",              &role_schema,   &defaults.worker },
+	{ "workspace, tmp, shm", &tmpfs_schema,  NULL },
+};
+/* clang-format on */
+const struct key_tables policy_keys = { tables, ARRAY_LEN(tables) };

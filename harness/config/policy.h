@@ -7,8 +7,8 @@
 #include "sandbox/base/arena.h"
 
 /*
- * A policy: what the jails of a run may use at most, by role, and which limits the operator does
- * without where a host can not enforce them
+ * A policy: what the jails of a run may use at most, by role, and how often an attempt that we
+ * have spoilt is tried again
  *
  * The defaults are those of policies/default.yaml; a test holds the two together. A task's own
  * limits can only be tighter.
@@ -29,27 +29,19 @@ struct policy_role {
 	struct policy_tmpfs workspace, tmp, shm;
 };
 
-/* Limits that a policy may do without; struct policy.accept holds a bit for each. */
-enum policy_accept {
-	ACCEPT_MEMORY,
-	ACCEPT_SWAP,
-	ACCEPT_PIDS,
-	ACCEPT_CPUS,
-};
-
 struct policy {
 	struct arena arena;
 	uint64_t schema;
 	const char *name;
 	struct policy_role agent, build, worker;
-	uint64_t accept; /* bits 1 << enum policy_accept */
+	uint64_t retries; /* of an attempt that ended INFRA, each a new attempt */
 };
 
 /* Memory that a jail needs beside what its tmpfs hold, and what one inode of a tmpfs costs. */
 #define POLICY_WORKING_MEMORY (64 * MIB)
 #define POLICY_INODE_MEMORY   (2 * KIB)
 
-enum { POLICY_FILE_MAX = 64 * 1024 };
+enum { POLICY_FILE_MAX = 64 * 1024, POLICY_RETRIES_MAX = 10 };
 
 /**
  * policy_default() - the policy that holds where none is named
@@ -79,19 +71,10 @@ int policy_parse(const char *file, const char *text, size_t len, struct policy *
 int policy_load(int folder_fd, const char *path, struct policy *out, struct err *err) must_check;
 
 /**
- * policy_accepts() - does the policy do without this limit?
- */
-bool policy_accepts(const struct policy *policy, enum policy_accept limit);
-
-/**
  * policy_done() - free everything; the policy is policy_default() again
  */
 void policy_done(struct policy *policy);
 
 /* The keys of the format; for the key tables and tests. */
 extern const struct schema policy_schema;
-
-/**
- * policy_print_keys() - the key tables of the format as Markdown
- */
-void policy_print_keys(struct str *out);
+extern const struct key_tables policy_keys;

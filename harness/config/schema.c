@@ -16,14 +16,29 @@ static int parse_map(const struct field *field, const struct yaml_node *node, st
 	return schema_bind(field->details, node, arena, member, err);
 }
 
-static int parse_node(const struct field *field, const struct yaml_node *node, struct arena *arena,
-		      void *member, struct err *err)
+static int keep(const struct field *field, const struct yaml_node *node, enum yaml_kind kind,
+		void *member, struct err *err)
 {
-	(void) field;
-	(void) arena;
-	(void) err;
+	const struct collection *collection = field->details;
+
+	if (node->kind != kind)
+		return schema_expected(field, node, collection->example, err);
 	*(const struct yaml_node **) member = node;
 	return 0;
+}
+
+static int parse_items(const struct field *field, const struct yaml_node *node, struct arena *arena,
+		       void *member, struct err *err)
+{
+	(void) arena;
+	return keep(field, node, YAML_LIST, member, err);
+}
+
+static int parse_entries(const struct field *field, const struct yaml_node *node,
+			 struct arena *arena, void *member, struct err *err)
+{
+	(void) arena;
+	return keep(field, node, YAML_MAP, member, err);
 }
 
 static int parse_later(const struct field *field, const struct yaml_node *node, struct arena *arena,
@@ -35,9 +50,12 @@ static int parse_later(const struct field *field, const struct yaml_node *node, 
 			field->key);
 }
 
-const struct schema_type type_map = { "mapping", HOLDS_STRUCT, parse_map, NULL };
-const struct schema_type type_node = { "see below", HOLDS_NODE, parse_node, NULL };
-const struct schema_type type_later = { "", HOLDS_NOTHING, parse_later, NULL };
+/* clang-format off */
+const struct schema_type type_map     = { "mapping", HOLDS_STRUCT,  parse_map,     NULL, NULL };
+const struct schema_type type_items   = { "list",    HOLDS_NODE,    parse_items,   NULL, "items" };
+const struct schema_type type_entries = { "entries", HOLDS_NODE,    parse_entries, NULL, "entries" };
+const struct schema_type type_later   = { "",        HOLDS_NOTHING, parse_later,   NULL, NULL };
+/* clang-format on */
 
 const struct field *schema_find(const struct schema *schema, const char *key)
 {
@@ -104,22 +122,60 @@ static int unknown_key(const struct schema *schema, const struct yaml_node *node
 		       nearest ? nearest : "(none)");
 }
 
-static int not_within(const struct field *field, const struct yaml_node *node, struct err *err)
+void schema_add_words(const struct name *table, struct str *out)
 {
-	cleanup(done) struct str min = STR_INIT, max = STR_INIT;
+	const char *before = "";
+
+	for (const struct name *name = table; name->text; name++) {
+		if (name->value == WORD_LATER)
+			continue;
+		str_addf(out, "%s%s", before, name->text);
+		before = ", ";
+	}
+}
+
+/* "16..32768", "1..64 items" */
+static void add_range(const struct field *field, const char *to, struct str *out)
+{
+	if (field->type->unit) {
+		str_addf(out, "%" PRIu64 "%s%" PRIu64 " %s", field->min, to, field->max,
+			 field->type->unit);
+		return;
+	}
+	field->type->print(field, &field->min, out);
+	str_addf(out, "%s", to);
+	field->type->print(field, &field->max, out);
+}
+
+int schema_expected(const struct field *field, const struct yaml_node *node, const char *what,
+		    struct err *err)
+{
+	cleanup(done) struct str range = STR_INIT;
 	char room[YAML_SHOWN];
 
-	if (field->type->holds == HOLDS_U64) {
-		field->type->print(field, &field->min, &min);
-		field->type->print(field, &field->max, &max);
-		return yaml_err(node, err, "'%s' is not within %s..%s",
-				yaml_shown(node->text, room), min.text, max.text);
+	if (field && field->max > 0) {
+		str_addf(&range, "%s", field->type->unit ? ", with " : ", within ");
+		add_range(field, "..", &range);
 	}
-	if (node->kind == YAML_LIST)
-		return yaml_err(node, err, "%zu items are not within %" PRIu64 "..%" PRIu64,
-				node->count, field->min, field->max);
-	return yaml_err(node, err, "'%s' is not %" PRIu64 "..%" PRIu64 " bytes long",
-			yaml_shown(node->text, room), field->min, field->max);
+	if (node->kind == YAML_TEXT)
+		return yaml_err(node, err, "'%s' is not %s%s", yaml_shown(node->text, room), what,
+				range.text);
+	return yaml_err(node, err, "a %s is not %s%s", node->kind == YAML_MAP ? "mapping" : "list",
+			what, range.text);
+}
+
+static int not_within(const struct field *field, const struct yaml_node *node, struct err *err)
+{
+	cleanup(done) struct str range = STR_INIT;
+	char room[YAML_SHOWN];
+
+	add_range(field, "..", &range);
+	if (node->kind != YAML_TEXT)
+		return yaml_err(node, err, "%zu %s are not within %" PRIu64 "..%" PRIu64,
+				node->count, field->type->unit, field->min, field->max);
+	return yaml_err(node, err,
+			field->type->unit ? "'%s' is not %s long" : "'%s' is not within %s",
+			yaml_shown(node->text, room), range.text);
 }
 
 static bool is_within(const struct field *field, const struct yaml_node *node, const void *member)
@@ -131,7 +187,7 @@ static bool is_within(const struct field *field, const struct yaml_node *node, c
 	if (field->type->holds == HOLDS_U64)
 		value = *(const uint64_t *) member;
 	else
-		value = node->kind == YAML_LIST ? node->count : node->text ? strlen(node->text) : 0;
+		value = node->kind == YAML_TEXT ? strlen(node->text) : node->count;
 	return value >= field->min && value <= field->max;
 }
 
@@ -150,8 +206,13 @@ static int bind_field(const struct field *field, const struct yaml_node *node, s
 int schema_bind(const struct schema *schema, const struct yaml_node *map, struct arena *arena,
 		void *object, struct err *err)
 {
-	if (map->kind != YAML_MAP)
-		return yaml_err(map, err, "%s has to be a mapping of keys such as '%s'",
+	char room[YAML_SHOWN];
+
+	if (map->kind == YAML_TEXT)
+		return yaml_err(map, err, "%s has to be a mapping of keys such as '%s', not '%s'",
+				schema->name, schema->fields[0].key, yaml_shown(map->text, room));
+	if (map->kind == YAML_LIST)
+		return yaml_err(map, err, "%s has to be a mapping of keys such as '%s', not a list",
 				schema->name, schema->fields[0].key);
 	for (const struct yaml_node *node = map->first; node; node = node->next) {
 		const struct field *field = schema_find(schema, node->key);
@@ -172,29 +233,29 @@ int schema_bind(const struct schema *schema, const struct yaml_node *map, struct
 
 static void print_range(const struct field *field, struct str *out)
 {
-	if (field->max == 0)
-		return;
-	if (field->type->holds == HOLDS_U64) {
-		field->type->print(field, &field->min, out);
-		str_addf(out, " to ");
-		field->type->print(field, &field->max, out);
-	} else {
-		str_addf(out, "%" PRIu64 " to %" PRIu64 " %s", field->min, field->max,
-			 field->type->holds == HOLDS_TEXT ? "bytes" : "items");
-	}
+	if (field->type->holds == HOLDS_INT)
+		schema_add_words(field->details, out);
+	else if (field->max > 0)
+		add_range(field, " to ", out);
 }
 
 static void print_optional(const struct field *field, const void *member, struct str *out)
 {
 	size_t before = out->len;
+	uint64_t number;
 
-	if (field->type->holds == HOLDS_STRUCT)
+	if (field->type->holds == HOLDS_STRUCT) {
 		str_addf(out, "see its keys");
-	else if (field->type->holds == HOLDS_U64 && field->min > 0 &&
-		 *(const uint64_t *) member == 0)
-		str_addf(out, "none"); /* a number that can not be written: not given */
-	else if (field->type->print)
+		return;
+	}
+	if (field->type->holds == HOLDS_U64) {
+		number = *(const uint64_t *) member;
+		/* A number that can not be written stands for none. */
+		if (number >= field->min && (field->max == 0 || number <= field->max))
+			field->type->print(field, member, out);
+	} else if (field->type->print) {
 		field->type->print(field, member, out);
+	}
 	if (out->len == before)
 		str_addf(out, "none");
 }
@@ -209,16 +270,66 @@ static void print_default(const struct field *field, const void *defaults, struc
 		print_optional(field, (const char *) defaults + field->at.offset, out);
 }
 
-void schema_print_table(const struct schema *schema, const void *defaults, struct str *out)
+void schema_print_markdown(const struct key_tables *tables, struct str *out)
 {
-	str_addf(out, "| key | value | range | default | meaning |\n|---|---|---|---|---|\n");
-	for (size_t i = 0; i < schema->count; i++) {
-		const struct field *field = &schema->fields[i];
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct key_table *table = &tables->items[i];
 
-		str_addf(out, "| `%s` | %s | ", field->key, field->type->name);
-		print_range(field, out);
-		str_addf(out, " | ");
-		print_default(field, defaults, out);
-		str_addf(out, " | %s |\n", field->doc);
+		str_addf(out,
+			 "%s**%s**\n\n"
+			 "| key | value | range | default | meaning |\n|---|---|---|---|---|\n",
+			 i == 0 ? "" : "\n", table->title);
+		for (size_t k = 0; k < table->schema->count; k++) {
+			const struct field *field = &table->schema->fields[k];
+
+			str_addf(out, "| `%s` | %s | ", field->key, field->type->name);
+			print_range(field, out);
+			str_addf(out, " | ");
+			print_default(field, table->defaults, out);
+			str_addf(out, " | %s |\n", field->doc);
+		}
+	}
+}
+
+/* Characters that scdoc takes for markup; our own texts have backquotes around what is typed. */
+static void add_escaped(const char *text, struct str *out)
+{
+	for (; *text; text++) {
+		if (*text == '`')
+			continue;
+		if (strchr("\\*_[]|<>#~", *text))
+			str_addf(out, "\\");
+		str_add(out, text, 1);
+	}
+}
+
+/* "*wall* duration, 1s to 168h (30m)" and the meaning below it. */
+static void print_entry(const struct field *field, const void *defaults, struct str *out)
+{
+	cleanup(done) struct str facts = STR_INIT, range = STR_INIT, preset = STR_INIT;
+
+	str_addf(&facts, "%s", field->type->name);
+	print_range(field, &range);
+	str_addf(&facts, "%s%s", range.len > 0 ? ", " : "", range.text);
+	print_default(field, defaults, &preset);
+	if (preset.len > 0)
+		str_addf(&facts, "%s(%s)", facts.len > 0 ? " " : "", preset.text);
+	str_addf(out, "\n*%s* ", field->key);
+	add_escaped(facts.text, out);
+	str_addf(out, "\n\t");
+	add_escaped(field->doc, out);
+	str_addf(out, "\n");
+}
+
+void schema_print_manual(const struct key_tables *tables, struct str *out)
+{
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct key_table *table = &tables->items[i];
+
+		str_addf(out, "%s## ", i == 0 ? "" : "\n");
+		add_escaped(table->title, out);
+		str_addf(out, "\n");
+		for (size_t k = 0; k < table->schema->count; k++)
+			print_entry(&table->schema->fields[k], table->defaults, out);
 	}
 }

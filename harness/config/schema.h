@@ -8,6 +8,7 @@
 #include "harness/config/yaml.h"
 #include "sandbox/base/arena.h"
 #include "sandbox/base/err.h"
+#include "sandbox/base/names.h"
 #include "sandbox/base/str.h"
 
 /*
@@ -24,7 +25,7 @@
 enum holds {
 	HOLDS_NOTHING,
 	HOLDS_U64,
-	HOLDS_INT, /* an enumerator */
+	HOLDS_INT, /* an enumerator; the row's details are its struct name table */
 	HOLDS_BOOL,
 	HOLDS_TEXT, /* const char * */
 	HOLDS_ARGV, /* struct argv */
@@ -45,6 +46,7 @@ struct schema_type {
 		     void *member, struct err *err);
 	/* Appends a value as it would be written; NULL: it can not be shown. */
 	void (*print)(const struct field *field, const void *member, struct str *out);
+	const char *unit; /* what a row's range counts: "bytes", "items"; NULL: the value itself */
 };
 
 struct field {
@@ -55,8 +57,9 @@ struct field {
 		enum holds holds;
 	} at;
 	enum need need;
-	uint64_t min, max;   /* HOLDS_U64: the value; HOLDS_TEXT: its length; HOLDS_ARGV: items */
-	const void *details; /* type_map: the struct schema; type_word: the struct name table */
+	uint64_t min, max;   /* the range, see the type's unit; max 0: any */
+	const void *details; /* type_map: the struct schema; type_word: the struct name table;
+				type_items, type_entries: the struct collection */
 	const char *doc;     /* one sentence for the key tables */
 };
 
@@ -66,6 +69,9 @@ struct schema {
 	size_t count;
 	bool open; /* other keys are names that the owner reads: neither refused nor bound */
 };
+
+/* In a table of words (struct name): a word of the format that this version refuses by name. */
+enum { WORD_LATER = -1 };
 
 /* clang-format off */
 /* Where a row's value goes; a member of any other type does not compile. */
@@ -84,8 +90,15 @@ struct schema {
 /* A mapping with a schema of its own (details). */
 extern const struct schema_type type_map;
 
-/* A mapping, list or text that the owner of the struct reads later; the node is kept. */
-extern const struct schema_type type_node;
+/*
+ * A list, and a mapping whose keys the author chooses. Kind and count are checked, the node is kept
+ * (NODE_AT), and the owner of the struct reads what is in it.
+ */
+struct collection {
+	const char *example;       /* of the whole value, for messages */
+	const struct schema *each; /* what is in it; NULL: its owner knows */
+};
+extern const struct schema_type type_items, type_entries;
 
 /* What a LATER row has. */
 extern const struct schema_type type_later;
@@ -101,6 +114,21 @@ int schema_bind(const struct schema *schema, const struct yaml_node *map, struct
 		void *object, struct err *err) must_check;
 
 /**
+ * schema_expected() - raise "'9' is not WHAT, within 16..32768": what a value has to be, and its
+ * range where it has one
+ * @field: NULL: no range, @node is only a part of the value
+ *
+ * Return: -1.
+ */
+int schema_expected(const struct field *field, const struct yaml_node *node, const char *what,
+		    struct err *err);
+
+/**
+ * schema_add_words() - append the words of a table that this version has, with commas between them
+ */
+void schema_add_words(const struct name *table, struct str *out);
+
+/**
  * schema_find() - the row of @key, or NULL
  */
 const struct field *schema_find(const struct schema *schema, const char *key);
@@ -114,8 +142,25 @@ const struct field *schema_find(const struct schema *schema, const char *key);
 const char *schema_nearest(const char *text, size_t count,
 			   const char *(*candidate)(const void *list, size_t i), const void *list);
 
+/* A table of keys in the documents. */
+struct key_table {
+	const char *title;
+	const struct schema *schema;
+	const void *defaults; /* the object that holds them; NULL: the table shows none */
+};
+
+/* All tables of one format, in the order in which they are shown. */
+struct key_tables {
+	const struct key_table *items;
+	size_t count;
+};
+
 /**
- * schema_print_table() - the key table as Markdown rows, with the defaults found in @defaults
- * (NULL: the column is left empty)
+ * schema_print_markdown() - key tables as Markdown
  */
-void schema_print_table(const struct schema *schema, const void *defaults, struct str *out);
+void schema_print_markdown(const struct key_tables *tables, struct str *out);
+
+/**
+ * schema_print_manual() - the same as a list of paragraphs for a manual page, in scdoc's markup
+ */
+void schema_print_manual(const struct key_tables *tables, struct str *out);

@@ -16,7 +16,6 @@
 struct source {
 	struct task task;
 	const struct yaml_node *root;
-	const struct yaml_node *baseline;
 	struct cases_nodes nodes;
 };
 
@@ -65,12 +64,13 @@ static const struct field baseline_fields[] = {
 };
 static const struct schema baseline_schema = { "baseline", baseline_fields, ARRAY_LEN(baseline_fields), false };
 
+static const struct collection entry_args = { "a list of names of arguments such as [x, y]", NULL };
 static const struct field entry_fields[] = {
 	{ "symbol", &type_symbol, TEXT_AT(struct source, task.entry.symbol), REQUIRED, 0, 0, NULL,
 	  "the function to mark" },
 	{ "abi",    &type_word,   INT_AT(struct source, task.entry.abi),     OPTIONAL, 0, 0, abis,
 	  "how it is called" },
-	{ "args",   &type_node,   NODE_AT(struct source, nodes.entry_args),  REQUIRED, 0, 0, NULL,
+	{ "args",   &type_items,  NODE_AT(struct source, nodes.entry_args),  REQUIRED, 1, CASES_ARGS_MAX, &entry_args,
 	  "its parameters in order: names of args, and of dimensions, which are passed as int64_t" },
 	{ "init",   &type_word,   INT_AT(struct source, task.entry.init),    OPTIONAL, 0, 0, inits,
 	  "a function called once before the first case" },
@@ -120,6 +120,12 @@ static const struct field limits_fields[] = {
 };
 static const struct schema limits_schema = { "limits", limits_fields, ARRAY_LEN(limits_fields), false };
 
+static const struct collection dims = { "a mapping such as {M: \"cdiv(L, P)\"}", NULL };
+static const struct collection where = { "a list of constraints such as [\"H % R == 0\"]", NULL };
+static const struct collection args = { "a mapping of arguments by name", &arg_schema };
+static const struct collection seen = { "a list of cases such as [{rows: 8, cols: 64}]", NULL };
+static const struct collection hidden = { "a mapping such as {odd: {cases: 2, B: \"prime(3, 61)\"}}", &hidden_schema };
+
 static const struct field task_fields[] = {
 	{ "schema",    &type_count, U64_AT(struct source, task.schema),       REQUIRED, 1, 1, NULL, "the version of this format" },
 	{ "name",      &type_name,  TEXT_AT(struct source, task.name),        REQUIRED, 0, 0, NULL, "the task's name, that of its folder" },
@@ -127,15 +133,15 @@ static const struct field task_fields[] = {
 	{ "summary",   &type_text,  TEXT_AT(struct source, task.summary),     REQUIRED, 1, 500, NULL, "one sentence for lists" },
 	{ "editable",  &type_paths, ARGV_AT(struct source, task.editable),    REQUIRED, 1, 64, NULL, "the files below workspace/ that the agent's work is taken from" },
 	{ "build",     &type_map,   STRUCT_AT(struct source, task.build, struct task_build), REQUIRED, 0, 0, &build_schema, "how a candidate is built; run in the workspace" },
-	{ "baseline",  &type_node,  NODE_AT(struct source, baseline),         OPTIONAL, 0, 0, NULL, "how the baseline is built, where it differs" },
+	{ "baseline",  &type_map,   STRUCT_AT(struct source, task, struct task), OPTIONAL, 0, 0, &baseline_schema, "how the baseline is built, where it differs" },
 	{ "entry",     &type_map,   STRUCT_AT(struct source, task, struct task), REQUIRED, 0, 0, &entry_schema, "the function to mark" },
 	{ "oracle",    &type_map,   STRUCT_AT(struct source, task.oracle, struct task_oracle), REQUIRED, 0, 0, &oracle_schema, "where right results come from" },
 	{ "check",     &type_map,   STRUCT_AT(struct source, task, struct task), OPTIONAL, 0, 0, &check_schema, "how the agent tries its work" },
-	{ "dims",      &type_node,  NODE_AT(struct source, nodes.dims),       OPTIONAL, 0, 0, NULL, "derived dimensions: name and expression" },
-	{ "where",     &type_node,  NODE_AT(struct source, nodes.where),      OPTIONAL, 0, 0, NULL, "constraints: a list of at most 16 expressions that are not 0" },
-	{ "args",      &type_node,  NODE_AT(struct source, nodes.args),       REQUIRED, 0, 0, NULL, "the arguments by name" },
-	{ "seen",      &type_node,  NODE_AT(struct source, nodes.seen),       REQUIRED, 0, 0, NULL, "1 to 16 cases that the agent knows" },
-	{ "hidden",    &type_node,  NODE_AT(struct source, nodes.hidden),     REQUIRED, 0, 0, NULL, "categories of cases that it does not know" },
+	{ "dims",      &type_entries, NODE_AT(struct source, nodes.dims),     OPTIONAL, 0, DIMS_MAX - 1, &dims, "derived dimensions: name and expression" },
+	{ "where",     &type_items, NODE_AT(struct source, nodes.where),      OPTIONAL, 0, DIMS_WHERE_MAX, &where, "constraints: expressions that are not 0" },
+	{ "args",      &type_entries, NODE_AT(struct source, nodes.args),     REQUIRED, 1, CASES_ARGS_MAX, &args, "the arguments by name" },
+	{ "seen",      &type_items, NODE_AT(struct source, nodes.seen),       REQUIRED, 1, CASES_SEEN_MAX, &seen, "cases that the agent knows: a value for each dimension" },
+	{ "hidden",    &type_entries, NODE_AT(struct source, nodes.hidden),   REQUIRED, 1, CATEGORY_COUNT, &hidden, "categories of cases that it does not know: odd, up, down, edge, asymmetric, production" },
 	{ "mark",      &type_map,   STRUCT_AT(struct source, task.mark, struct task_mark), OPTIONAL, 0, 0, &mark_schema, "how it is marked" },
 	{ "limits",    &type_map,   STRUCT_AT(struct source, task.limits, struct task_limits), OPTIONAL, 0, 0, &limits_schema, "what the agent's jail needs" },
 	{ "needs",     &type_later, NOWHERE, LATER, 0, 0, NULL, "architectures, GPU memory, host features" },
@@ -176,12 +182,13 @@ static int check_build(const struct yaml_node *build, struct err *err)
 	return 0;
 }
 
-static int check_builds(const struct source *source, struct err *err)
+static int check_builds(const struct source *source, const struct yaml_node *baseline,
+			struct err *err)
 {
 	if (check_build(yaml_find(source->root, "build"), err) < 0 ||
 	    check_build(yaml_find(yaml_find(source->root, "oracle"), "build"), err) < 0)
 		return -1;
-	return source->baseline ? check_build(yaml_find(source->baseline, "build"), err) : 0;
+	return baseline ? check_build(yaml_find(baseline, "build"), err) : 0;
 }
 
 static int read_source(const char *file, const char *text, size_t len, struct source *source,
@@ -189,15 +196,15 @@ static int read_source(const char *file, const char *text, size_t len, struct so
 {
 	struct task *task = &source->task;
 	struct arena *arena = &task->arena;
+	const struct yaml_node *baseline;
 
 	source->root = yaml_parse(arena, file, text, len, err);
 	if (!source->root || schema_bind(&task_schema, source->root, arena, source, err) < 0)
 		return -1;
-	if (!source->baseline)
+	baseline = yaml_find(source->root, "baseline");
+	if (!baseline)
 		task->baseline = task->build;
-	else if (schema_bind(&baseline_schema, source->baseline, arena, task, err) < 0)
-		return -1;
-	if (check_builds(source, err) < 0)
+	if (check_builds(source, baseline, err) < 0)
 		return -1;
 	return cases_read(&source->nodes, arena, &task->cases, err);
 }
@@ -293,29 +300,18 @@ const char *const *task_build_argv(const struct task_build *build, const char *o
 	return argv;
 }
 
-void task_print_keys(struct str *out)
-{
-	const struct {
-		const char *title;
-		const struct schema *schema;
-		const void *defaults;
-	} tables[] = {
-		/* clang-format off */
-		{ "task.yaml",                   &task_schema,     &defaults },
-		{ "build, and build in oracle",  &build_schema,    &defaults.task.build },
-		{ "baseline",                    &baseline_schema, &defaults.task },
-		{ "entry",                       &entry_schema,    &defaults },
-		{ "oracle",                      &oracle_schema,   &defaults.task.oracle },
-		{ "check",                       &check_schema,    &defaults.task },
-		{ "args: each argument",         &arg_schema,      NULL },
-		{ "hidden: each category",       &hidden_schema,   NULL },
-		{ "mark",                        &mark_schema,     &defaults.task.mark },
-		{ "limits",                      &limits_schema,   &defaults.task.limits },
-		/* clang-format on */
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-		str_addf(out, "%s**%s**\n\n", i == 0 ? "" : "\n", tables[i].title);
-		schema_print_table(tables[i].schema, tables[i].defaults, out);
-	}
-}
+/* clang-format off */
+static const struct key_table tables[] = {
+	{ "task.yaml",                   &task_schema,     &defaults },
+	{ "build, and build in oracle",  &build_schema,    &defaults.task.build },
+	{ "baseline",                    &baseline_schema, &defaults.task },
+	{ "entry",                       &entry_schema,    &defaults },
+	{ "oracle",                      &oracle_schema,   &defaults.task.oracle },
+	{ "check",                       &check_schema,    &defaults.task },
+	{ "args: each argument",         &arg_schema,      NULL },
+	{ "hidden: each category",       &hidden_schema,   NULL },
+	{ "mark",                        &mark_schema,     &defaults.task.mark },
+	{ "limits",                      &limits_schema,   &defaults.task.limits },
+};
+/* clang-format on */
+const struct key_tables task_keys = { tables, ARRAY_LEN(tables) };

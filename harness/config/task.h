@@ -100,8 +100,4 @@ const char *const *task_build_argv(const struct task_build *build, const char *o
 
 /* The keys of the format; for the key tables and tests. */
 extern const struct schema task_schema;
-
-/**
- * task_print_keys() - the key tables of the format as Markdown
- */
-void task_print_keys(struct str *out);
+extern const struct key_tables task_keys;

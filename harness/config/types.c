@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static int parse_digits(const char *text, const char **end, uint64_t *out)
 		if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
 		    __builtin_add_overflow(value, (uint64_t) (*at - '0'), &value))
 			return -1;
-	if (at == text)
+	/* 010 is ten to people and eight to YAML 1.1 and C. */
+	if (at == text || (*text == '0' && at > text + 1))
 		return -1;
 	*end = at;
 	*out = value;
@@ -149,21 +151,12 @@ bool types_is_name(const char *text)
 	return true;
 }
 
-static int expected(const struct yaml_node *node, const char *what, struct err *err)
-{
-	char room[YAML_SHOWN];
-
-	if (node->kind != YAML_TEXT)
-		return yaml_err(node, err, "a %s is not %s",
-				node->kind == YAML_MAP ? "mapping" : "list", what);
-	return yaml_err(node, err, "'%s' is not %s", yaml_shown(node->text, room), what);
-}
-
-static int parse_u64(const struct yaml_node *node, int (*parse)(const char *, uint64_t *),
-		     const char *what, void *member, struct err *err)
+static int parse_u64(const struct field *field, const struct yaml_node *node,
+		     int (*parse)(const char *, uint64_t *), const char *what, void *member,
+		     struct err *err)
 {
 	if (node->kind != YAML_TEXT || parse(node->text, member) < 0)
-		return expected(node, what, err);
+		return schema_expected(field, node, what, err);
 	return 0;
 }
 
@@ -172,9 +165,8 @@ static int parse_u64(const struct yaml_node *node, int (*parse)(const char *, ui
 	static int name_(const struct field *field, const struct yaml_node *node, \
 			 struct arena *arena, void *member, struct err *err)      \
 	{                                                                         \
-		(void) field;                                                     \
 		(void) arena;                                                     \
-		return parse_u64(node, parse_, what_, member, err);               \
+		return parse_u64(field, node, parse_, what_, member, err);        \
 	}
 
 PARSE_U64(parse_count, types_parse_count, "a whole number such as 16")
@@ -231,7 +223,7 @@ static int parse_bool(const struct field *field, const struct yaml_node *node, s
 	(void) arena;
 	if (node->kind != YAML_TEXT ||
 	    (strcmp(node->text, "true") != 0 && strcmp(node->text, "false") != 0))
-		return expected(node, "true or false", err);
+		return schema_expected(NULL, node, "true or false", err);
 	*(bool *) member = node->text[0] == 't';
 	return 0;
 }
@@ -240,13 +232,6 @@ static void print_bool(const struct field *field, const void *member, struct str
 {
 	(void) field;
 	str_addf(out, *(const bool *) member ? "true" : "false");
-}
-
-static void list_words(const struct name *table, struct str *out)
-{
-	for (const struct name *name = table; name->text; name++)
-		if (name->value != WORD_LATER)
-			str_addf(out, "%s%s", out->len > 0 ? ", " : "", name->text);
 }
 
 static void done(struct str *str)
@@ -261,9 +246,10 @@ int types_find_word(const struct name *table, const struct yaml_node *node, int 
 	char room[YAML_SHOWN];
 	int value = WORD_LATER;
 
+	schema_add_words(table, &words);
 	if (node->kind != YAML_TEXT)
-		return expected(node, "a word", err);
-	list_words(table, &words);
+		return yaml_err(node, err, "a %s is not one of: %s",
+				node->kind == YAML_MAP ? "mapping" : "list", words.text);
 	if (names_find(table, node->text, &value) < 0)
 		return yaml_err(node, err, "'%s' is not one of: %s", yaml_shown(node->text, room),
 				words.text);
@@ -287,6 +273,15 @@ static void print_word(const struct field *field, const void *member, struct str
 	str_addf(out, "%s", names_text(field->details, *(const int *) member));
 }
 
+static int not_words(const struct name *table, const struct yaml_node *node, struct err *err)
+{
+	cleanup(done) struct str words = STR_INIT, what = STR_INIT;
+
+	schema_add_words(table, &words);
+	str_addf(&what, "a list of words out of: %s", words.text);
+	return schema_expected(NULL, node, what.text, err);
+}
+
 static int parse_words(const struct field *field, const struct yaml_node *node, struct arena *arena,
 		       void *member, struct err *err)
 {
@@ -294,7 +289,7 @@ static int parse_words(const struct field *field, const struct yaml_node *node, 
 
 	(void) arena;
 	if (node->kind != YAML_LIST)
-		return expected(node, "a list of words such as [a, b]", err);
+		return not_words(field->details, node, err);
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		char room[YAML_SHOWN];
 		int value = 0;
@@ -329,23 +324,23 @@ static bool is_any(const char *text)
 	return *text != '\0';
 }
 
-static int parse_text_that(const struct yaml_node *node, bool (*is_good)(const char *),
-			   const char *what, void *member, struct err *err)
+static int parse_text_that(const struct field *field, const struct yaml_node *node,
+			   bool (*is_good)(const char *), const char *what, void *member,
+			   struct err *err)
 {
 	if (node->kind != YAML_TEXT || !is_good(node->text))
-		return expected(node, what, err);
+		return schema_expected(field, node, what, err);
 	*(const char **) member = node->text;
 	return 0;
 }
 
 /* The same for a type held in a const char *. */
-#define PARSE_TEXT(name_, is_good_, what_)                                        \
-	static int name_(const struct field *field, const struct yaml_node *node, \
-			 struct arena *arena, void *member, struct err *err)      \
-	{                                                                         \
-		(void) field;                                                     \
-		(void) arena;                                                     \
-		return parse_text_that(node, is_good_, what_, member, err);       \
+#define PARSE_TEXT(name_, is_good_, what_)                                         \
+	static int name_(const struct field *field, const struct yaml_node *node,  \
+			 struct arena *arena, void *member, struct err *err)       \
+	{                                                                          \
+		(void) arena;                                                      \
+		return parse_text_that(field, node, is_good_, what_, member, err); \
 	}
 
 PARSE_TEXT(parse_text, is_any, "a text with at least one character")
@@ -353,7 +348,6 @@ PARSE_TEXT(parse_name, types_is_name,
 	   "a name of lower case letters, digits and single hyphens, at most 63")
 PARSE_TEXT(parse_symbol, types_is_identifier,
 	   "a symbol: the name of a C function, at most 63 bytes")
-PARSE_TEXT(parse_path, path_is_relative, "a relative path of plain names, without . or ..")
 
 static void print_text(const struct field *field, const void *member, struct str *out)
 {
@@ -364,26 +358,30 @@ static void print_text(const struct field *field, const void *member, struct str
 		str_addf(out, "%s", text);
 }
 
-static int parse_list(const struct yaml_node *node, bool are_paths, struct arena *arena,
-		      struct argv *out, struct err *err)
+/* What the items of a list are. */
+struct items {
+	bool (*is_good)(const char *text);
+	bool are_unique;
+	const char *item, *list; /* for messages */
+};
+
+static int parse_list(const struct field *field, const struct yaml_node *node,
+		      const struct items *kind, struct arena *arena, struct argv *out,
+		      struct err *err)
 {
-	const char *what = are_paths ? "a relative path of plain names, without . or .." : "a text";
 	const char **items;
 	size_t count = 0;
 
 	if (node->kind != YAML_LIST)
-		return expected(node,
-				are_paths ? "a list of paths such as [a.c, lib/b.h]"
-					  : "a list of texts such as [cc, -O2, a.c]",
-				err);
+		return schema_expected(field, node, kind->list, err);
 	items = arena_alloc(arena, node->count + 1, sizeof(*items));
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		char room[YAML_SHOWN];
 
-		if (item->kind != YAML_TEXT || (are_paths && !path_is_relative(item->text)) ||
+		if (item->kind != YAML_TEXT || (kind->is_good && !kind->is_good(item->text)) ||
 		    (count == 0 && *item->text == '\0'))
-			return expected(item, what, err);
-		for (size_t i = 0; are_paths && i < count; i++)
+			return schema_expected(NULL, item, kind->item, err);
+		for (size_t i = 0; kind->are_unique && i < count; i++)
 			if (strcmp(items[i], item->text) == 0)
 				return yaml_err(item, err, "'%s' is listed twice",
 						yaml_shown(item->text, room));
@@ -394,19 +392,43 @@ static int parse_list(const struct yaml_node *node, bool are_paths, struct arena
 	return 0;
 }
 
+#define A_PATH     "a relative path of plain names, without . or .."
+#define A_LOCATION "a path, relative to this file's folder or absolute, of at most 4095 bytes"
+
 static int parse_argv(const struct field *field, const struct yaml_node *node, struct arena *arena,
 		      void *member, struct err *err)
 {
-	(void) field;
-	return parse_list(node, false, arena, member, err);
+	static const struct items kind = { NULL, false, "a text with at least one character",
+					   "a list of texts such as [cc, -O2, a.c]" };
+
+	return parse_list(field, node, &kind, arena, member, err);
 }
 
 static int parse_paths(const struct field *field, const struct yaml_node *node, struct arena *arena,
 		       void *member, struct err *err)
 {
-	(void) field;
-	return parse_list(node, true, arena, member, err);
+	static const struct items kind = { path_is_relative, true, A_PATH,
+					   "a list of paths such as [a.c, lib/b.h]" };
+
+	return parse_list(field, node, &kind, arena, member, err);
 }
+
+static bool is_location(const char *text)
+{
+	return *text != '\0' && strlen(text) < PATH_MAX;
+}
+
+static int parse_locations(const struct field *field, const struct yaml_node *node,
+			   struct arena *arena, void *member, struct err *err)
+{
+	static const struct items kind = { is_location, true, A_LOCATION,
+					   "a list of paths such as [../tasks/a, /srv/tasks/b]" };
+
+	return parse_list(field, node, &kind, arena, member, err);
+}
+
+PARSE_TEXT(parse_path, path_is_relative, A_PATH)
+PARSE_TEXT(parse_location, is_location, A_LOCATION)
 
 static void print_list(const struct field *field, const void *member, struct str *out)
 {
@@ -418,18 +440,31 @@ static void print_list(const struct field *field, const void *member, struct str
 			 i + 1 == argv->count ? "]" : "");
 }
 
+static int parse_expr(const struct field *field, const struct yaml_node *node, struct arena *arena,
+		      void *member, struct err *err)
+{
+	(void) arena;
+	if (node->kind != YAML_TEXT)
+		return schema_expected(field, node, "an expression such as 2*B", err);
+	*(const struct yaml_node **) member = node;
+	return 0;
+}
+
 /* clang-format off */
-const struct schema_type type_count    = { "number",   HOLDS_U64,  parse_count,    print_count };
-const struct schema_type type_size     = { "size",     HOLDS_U64,  parse_size,     print_size };
-const struct schema_type type_duration = { "duration", HOLDS_U64,  parse_duration, print_duration };
-const struct schema_type type_milli    = { "decimal",  HOLDS_U64,  parse_milli,    print_milli };
-const struct schema_type type_bool     = { "boolean",  HOLDS_BOOL, parse_bool,     print_bool };
-const struct schema_type type_word     = { "word",     HOLDS_INT,  parse_word,     print_word };
-const struct schema_type type_words    = { "words",    HOLDS_U64,  parse_words,    print_words };
-const struct schema_type type_text     = { "text",     HOLDS_TEXT, parse_text,     print_text };
-const struct schema_type type_name     = { "name",     HOLDS_TEXT, parse_name,     print_text };
-const struct schema_type type_symbol   = { "symbol",   HOLDS_TEXT, parse_symbol,   print_text };
-const struct schema_type type_path     = { "path",     HOLDS_TEXT, parse_path,     print_text };
-const struct schema_type type_argv     = { "argv",     HOLDS_ARGV, parse_argv,     print_list };
-const struct schema_type type_paths    = { "paths",    HOLDS_ARGV, parse_paths,    print_list };
+const struct schema_type type_count     = { "number",     HOLDS_U64,  parse_count,     print_count,    NULL };
+const struct schema_type type_size      = { "size",       HOLDS_U64,  parse_size,      print_size,     NULL };
+const struct schema_type type_duration  = { "duration",   HOLDS_U64,  parse_duration,  print_duration, NULL };
+const struct schema_type type_milli     = { "decimal",    HOLDS_U64,  parse_milli,     print_milli,    NULL };
+const struct schema_type type_bool      = { "boolean",    HOLDS_BOOL, parse_bool,      print_bool,     NULL };
+const struct schema_type type_word      = { "word",       HOLDS_INT,  parse_word,      print_word,     NULL };
+const struct schema_type type_words     = { "words",      HOLDS_U64,  parse_words,     print_words,    NULL };
+const struct schema_type type_text      = { "text",       HOLDS_TEXT, parse_text,      print_text,     "bytes" };
+const struct schema_type type_name      = { "name",       HOLDS_TEXT, parse_name,      print_text,     "bytes" };
+const struct schema_type type_symbol    = { "symbol",     HOLDS_TEXT, parse_symbol,    print_text,     "bytes" };
+const struct schema_type type_path      = { "path",       HOLDS_TEXT, parse_path,      print_text,     "bytes" };
+const struct schema_type type_location  = { "location",   HOLDS_TEXT, parse_location,  print_text,     "bytes" };
+const struct schema_type type_expr      = { "expression", HOLDS_NODE, parse_expr,      NULL,           "bytes" };
+const struct schema_type type_argv      = { "argv",       HOLDS_ARGV, parse_argv,      print_list,     "items" };
+const struct schema_type type_paths     = { "paths",      HOLDS_ARGV, parse_paths,     print_list,     "items" };
+const struct schema_type type_locations = { "locations",  HOLDS_ARGV, parse_locations, print_list,     "items" };
 /* clang-format on */

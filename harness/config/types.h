@@ -21,7 +21,7 @@ struct argv {
 };
 
 /**
- * types_parse_count() - a whole number in decimal digits
+ * types_parse_count() - a whole number in decimal digits, without leading zeros
  *
  * Return: 0, or -1 if the text is none or does not fit; @out is then untouched. The other
  * functions here do the same.
@@ -67,9 +67,6 @@ bool types_is_name(const char *text);
 extern const struct schema_type type_count, type_size, type_duration, type_milli;
 /* Member: bool; written true or false */
 extern const struct schema_type type_bool;
-/* In a table of words: a word of the format that this version refuses by name. */
-enum { WORD_LATER = -1 };
-
 /**
  * types_find_word() - the value that @node names in @table (struct name)
  *
@@ -84,7 +81,12 @@ extern const struct schema_type type_word;
 extern const struct schema_type type_words;
 /* Members: const char * */
 extern const struct schema_type type_text, type_name, type_symbol, type_path;
+/* Member: const char *; a path that may lead anywhere: absolute, or relative to the file's folder
+ */
+extern const struct schema_type type_location;
+/* Member: const struct yaml_node *, a text that is compiled later */
+extern const struct schema_type type_expr;
 /* Member: struct argv; any texts, the first not empty */
 extern const struct schema_type type_argv;
-/* Member: struct argv; relative paths, none twice */
-extern const struct schema_type type_paths;
+/* Members: struct argv; relative paths, and paths that may lead anywhere; none twice */
+extern const struct schema_type type_paths, type_locations;

@@ -20,8 +20,9 @@ struct reader {
 	yaml_parser_t parser;
 	yaml_event_t event; /* the one looked at; the next read replaces it */
 	struct arena *arena;
-	const char *file;
-	size_t nodes, depth;
+	const char *file; /* as messages name it */
+	const char *text;
+	size_t len, nodes, depth;
 };
 
 static void reader_done(struct reader *reader)
@@ -35,19 +36,87 @@ static int line_of(const struct reader *reader)
 	return (int) reader->event.start_mark.line + 1;
 }
 
-/* The position that libyaml gives for its own errors is 0:0 where it knows none. */
+/* What libyaml's words mean to an author, by their beginning. */
+/* clang-format off */
+static const struct {
+	const char *problem, *way_out;
+} ways_out[] = {
+	{ "mapping values are not allowed",      "quote a text that holds ': ', and see that keys stand in one column" },
+	{ "block sequence entries",              "a '-' of a list stands on a line of its own" },
+	{ "did not find expected key",           "keys and items of one level stand in one column" },
+	{ "did not find expected '-'",           "items of one list stand in one column" },
+	{ "did not find expected ',' or",        "a bracket does not close, or a comma is missing" },
+	{ "did not find expected node content",  "a bracket does not close, or a value is missing" },
+	{ "did not find expected alphabetic",    "quote a text that begins with * or &" },
+	{ "could not find expected ':'",         "a key is followed by ': '" },
+	{ "found unexpected end of stream",      "a quote does not close" },
+	{ "found unexpected document indicator", "a quote does not close" },
+	{ "found unknown escape character",      "single quotes take a \\ as it is" },
+	{ "found unexpected ':'",                "quote a text that holds ':'" },
+	{ "found character that cannot start",   "quote a text that begins with @, ` or %" },
+};
+/* clang-format on */
+
+/* libyaml counts characters, and tells neither the byte nor what stands there. */
+static bool is_indented_by_tab(const struct reader *reader, size_t line)
+{
+	const char *at = reader->text, *end = at + reader->len;
+
+	for (; line > 0 && at < end; at++)
+		line -= *at == '\n';
+	while (at < end && *at == ' ')
+		at++;
+	return at < end && *at == '\t';
+}
+
+static const char *find_way_out(const struct reader *reader)
+{
+	if (is_indented_by_tab(reader, reader->parser.problem_mark.line))
+		return "indent with blanks: a tab can not";
+	for (size_t i = 0; i < ARRAY_LEN(ways_out); i++)
+		if (strncmp(reader->parser.problem, ways_out[i].problem,
+			    strlen(ways_out[i].problem)) == 0)
+			return ways_out[i].way_out;
+	return "see tasks/README.md for what of YAML can be used";
+}
+
+/* What can not be decoded: libyaml says at which byte. */
+static int encoding_error(const struct reader *reader, struct err *err)
+{
+	size_t at = reader->parser.problem_offset, line = 1;
+	const unsigned char *text = (const unsigned char *) reader->text;
+
+	for (size_t i = 0; i < at && i < reader->len; i++)
+		line += text[i] == '\n';
+	if (reader->len >= 2 && MIN_OF(text[0], text[1]) == 0xfe &&
+	    MAX_OF(text[0], text[1]) == 0xff)
+		return err_set(err, ERR_INPUT, "%s: this is UTF-16; save it as UTF-8",
+			       reader->file);
+	if (at < reader->len && (text[at] < 0x20 || text[at] == 0x7f))
+		return err_set(err, ERR_INPUT,
+			       "%s:%zu: byte %zu is the control character 0x%02x; remove it",
+			       reader->file, line, at, text[at]);
+	return err_set(err, ERR_INPUT, "%s:%zu: byte %zu: %s; the file has to be UTF-8 text",
+		       reader->file, line, at, reader->parser.problem);
+}
+
 static int parser_error(const struct reader *reader, struct err *err)
 {
 	const yaml_parser_t *parser = &reader->parser;
-	const char *problem = parser->problem ? parser->problem : "it can not be read";
-	size_t line = parser->problem_mark.line;
+	size_t line = parser->problem_mark.line, begun = parser->context_mark.line;
+	char context[96] = "";
 
 	if (parser->error == YAML_READER_ERROR)
-		return err_set(err, ERR_INPUT, "%s: byte %zu: %s (the file has to be UTF-8 text)",
-			       reader->file, parser->problem_offset, problem);
-	return err_set(err, ERR_INPUT, "%s:%zu: this is not valid YAML: %s%s%s", reader->file,
-		       line + 1, problem, parser->context ? " " : "",
-		       parser->context ? parser->context : "");
+		return encoding_error(reader, err);
+	if (!parser->problem)
+		return err_set(err, ERR_SYS, "%s: the YAML parser gave up", reader->file);
+	if (parser->context && begun != line)
+		snprintf(context, sizeof(context), " %s that begins in line %zu", parser->context,
+			 begun + 1);
+	else if (parser->context)
+		snprintf(context, sizeof(context), " %s", parser->context);
+	return err_set(err, ERR_INPUT, "%s:%zu: this is not valid YAML: %s%s (%s)", reader->file,
+		       line + 1, parser->problem, context, find_way_out(reader));
 }
 
 static int next_event(struct reader *reader, struct err *err)
@@ -256,23 +325,50 @@ static struct yaml_node *read_document(struct reader *reader, struct err *err)
 	return root;
 }
 
+static void done(struct str *str)
+{
+	str_done(str);
+}
+
+/* The end of a long path tells more than its beginning, and a message has to have room for both. */
+static const char *name_file(struct arena *arena, const char *path)
+{
+	enum { KEPT = 120 };
+	cleanup(done) struct str shown = STR_INIT;
+	size_t len = strlen(path), from = len > KEPT ? len - KEPT : 0;
+
+	while (from > 0 && from < len && ((unsigned char) path[from] & 0xc0) == 0x80)
+		from++;
+	if (from > 0)
+		str_addf(&shown, "…");
+	str_add_shown(&shown, path + from, len - from);
+	return arena_copy(arena, shown.text, shown.len);
+}
+
 const struct yaml_node *yaml_parse(struct arena *arena, const char *file, const char *text,
 				   size_t len, struct err *err)
 {
-	cleanup(reader_done) struct reader reader = { .arena = arena };
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
+	size_t mark = strlen(byte_order_mark);
+	cleanup(reader_done) struct reader reader = { .arena = arena, .text = text, .len = len };
 
+	if (len >= mark && memcmp(text, byte_order_mark, mark) == 0) {
+		reader.text += mark;
+		reader.len -= mark;
+	}
+	reader.file = name_file(arena, file);
 	if (len > yaml_limits.bytes) {
-		err_set(err, ERR_INPUT, "%s: the file is larger than %zu bytes", file,
+		err_set(err, ERR_INPUT, "%s: the file is larger than %zu bytes", reader.file,
 			yaml_limits.bytes);
 		return NULL;
 	}
-	reader.file = arena_copy(arena, file, strlen(file));
 	if (!yaml_parser_initialize(&reader.parser)) {
 		err_set(err, ERR_SYS, "start the YAML parser");
 		return NULL;
 	}
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&reader.parser, (const unsigned char *) text, len);
+	yaml_parser_set_input_string(&reader.parser, (const unsigned char *) reader.text,
+				     reader.len);
 	return read_document(&reader, err);
 }
 
@@ -298,11 +394,6 @@ int yaml_err(const struct yaml_node *node, struct err *err, const char *format, 
 		return err_set(err, ERR_INPUT, "%s:%d: %s", node->file, node->line, text);
 	return err_set(err, ERR_INPUT, "%s:%d: key '%s': %s", node->file, node->line,
 		       yaml_shown(node->key, room), text);
-}
-
-static void done(struct str *str)
-{
-	str_done(str);
 }
 
 const char *yaml_shown(const char *text, char *room)

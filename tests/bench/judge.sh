@@ -6,7 +6,7 @@ set -eu
 
 build=${1:?usage: judge.sh BUILD [MARKINGS]}
 count=${2:-60}
-bench=$build/tests/bench-judge
+bench=$build/tests/bench/bench-judge
 
 # A shared machine spoils intervals, never marks: say how busy it was.
 echo "load before: $(cat /proc/loadavg)"

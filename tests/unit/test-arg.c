@@ -67,7 +67,7 @@ TEST(the_oracle_gets_doubles_for_real_results)
 static const struct mistake {
 	const char *text, *error;
 } mistakes[] = {
-	{ "q: 3", "key 'q': an argument has to be a mapping of keys such as 'in'" },
+	{ "q: 3", "key 'q': an argument has to be a mapping of keys such as 'in', not '3'" },
 	{ "q: {}", "key 'q': an argument has exactly one of the keys in, out, scalar" },
 	{ "q: {in: f32, out: f32}",
 	  "key 'q': an argument has exactly one of the keys in, out, scalar" },
@@ -80,9 +80,8 @@ static const struct mistake {
 	  "key 'strides': 'strides' is not supported yet by this version; leave it out" },
 	{ "q: {in: f32, values: 'uniform(0,1)'}", "key 'q': the argument lacks the key 'shape'" },
 	{ "q: {in: f32, shape: B}",
-	  "key 'shape': a shape has to be a list of at most 8 expressions" },
-	{ "q: {in: f32, shape: [1,1,1,1,1,1,1,1,1]}",
-	  "key 'shape': a shape has to be a list of at most 8 expressions" },
+	  "key 'shape': 'B' is not a list of expressions such as [B, 2*L], with 0..8 items" },
+	{ "q: {in: f32, shape: [1,1,1,1,1,1,1,1,1]}", "key 'shape': 9 items are not within 0..8" },
 	{ "q: {in: f32, shape: [[B]]}", "key 'shape': an expression has to be a text such as 2*B" },
 	{ "q: {in: f32, shape: [B]}", "key 'q': the argument lacks the key 'values'" },
 	{ "q: {out: f32, shape: [B]}", "key 'q': the argument lacks the key 'compare'" },

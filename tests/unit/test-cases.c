@@ -159,8 +159,6 @@ TEST(a_category_is_given_up_after_a_bounded_number_of_draws)
 static const struct mistake {
 	const char *text, *error;
 } mistakes[] = {
-	{ "seen: []\n" DIMS ARGS ORDER HIDDEN, "t.yaml:1: key 'seen': it has to be a list of 1 "
-					       "to 16 cases such as [{rows: 8, cols: 64}]" },
 	{ "seen: [{}]\n" ARGS ORDER HIDDEN,
 	  "t.yaml:1: key 'seen': a case has to give at least one dimension" },
 	{ "seen: [{B: 1, L: 2}, {B: 1}]\n" DIMS ARGS ORDER HIDDEN,
@@ -177,7 +175,7 @@ static const struct mistake {
 	{ "seen: [{B: 1, L: 1099511627777}]\n" DIMS ARGS ORDER HIDDEN,
 	  "t.yaml:1: key 'L': '1099511627777' is not a whole number within 0..2^40" },
 	{ "seen: [{B: 1, L: [2]}]\n" DIMS ARGS ORDER HIDDEN,
-	  "t.yaml:1: key 'L': '…' is not a whole number within 0..2^40" },
+	  "t.yaml:1: key 'L': a list is not a whole number within 0..2^40" },
 	{ "seen: [{B: 1, L: 1}, {B: 0, L: 1}]\n" DIMS ARGS ORDER HIDDEN,
 	  "seen case 2 (line 1): t.yaml:3: key 'shape': 'B' is 0; an extent is at least "
 	  "1" },
@@ -187,8 +185,6 @@ static const struct mistake {
 	{ SEEN DIMS "args: {" X "}\norder: [x]\n" HIDDEN,
 	  "t.yaml:3: key 'args': no argument has the key 'out', so there is nothing to "
 	  "mark" },
-	{ SEEN DIMS "args: {}\norder: [x]\n" HIDDEN,
-	  "t.yaml:3: key 'args': it has to be a mapping of 1 to 24 arguments" },
 	{ SEEN DIMS "args: {" Y ",\n B: {scalar: i32, value: 1}}\norder: [y]\n" HIDDEN,
 	  "t.yaml:4: key 'B': a dimension has this name already" },
 	{ SEEN DIMS "args: {" Y ",\n a-b: {scalar: i32, value: 1}}\norder: [y]\n" HIDDEN,
@@ -202,11 +198,6 @@ static const struct mistake {
 	  "argument is 'x'" },
 	{ SEEN DIMS ARGS "order: [x, [y], n]\n" HIDDEN,
 	  "t.yaml:4: key 'order': it has to be a list of names of arguments" },
-	{ SEEN DIMS ARGS "order: x\n" HIDDEN,
-	  "t.yaml:4: key 'order': it has to be a list of 1 to 24 names of arguments" },
-	{ SEEN DIMS ARGS ORDER "hidden: {}\n",
-	  "t.yaml:5: key 'hidden': it has to be a mapping such as {odd: {cases: 2, B: "
-	  "\"prime(3, 61)\"}}" },
 	{ SEEN DIMS ARGS ORDER "hidden: {big: {cases: 1, B: 7}}\n",
 	  "t.yaml:5: key 'big': a category is one of: odd, up, down, edge, asymmetric, "
 	  "production" },

@@ -33,12 +33,13 @@ TEST(the_shipped_policy_says_what_the_defaults_are)
 
 	/* What the file leaves out would agree without being said. */
 	memset(&got.agent, 0, sizeof(got.agent));
+	got.retries = 77;
 	CHECK_OK(policy_load(folder_fd, "default.yaml", &got, &err));
 	CHECK_STR(got.name, want.name);
 	check_same_role(&got.agent, &want.agent);
 	check_same_role(&got.build, &want.build);
 	check_same_role(&got.worker, &want.worker);
-	CHECK_INT(got.accept, want.accept);
+	CHECK_INT(got.retries, want.retries);
 	policy_done(&got);
 }
 
@@ -57,7 +58,7 @@ TEST(the_shipped_policy_leaves_no_default_out)
 	struct err err = ERR_INIT;
 	const struct yaml_node *root = yaml_parse(&arena, "p", text, (size_t) len, &err);
 
-	CHECK(root && yaml_find(root, "accept"));
+	CHECK(root && yaml_find(root, "retries"));
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		const struct yaml_node *role = yaml_find(root, roles[i]);
 
@@ -89,17 +90,16 @@ TEST(what_a_policy_leaves_out_is_the_default)
 	struct err err = ERR_INIT;
 
 	CHECK_OK(parse("schema: 1\nname: mine\nagent: {pids: 99, tmp: {size: 1MiB}}\n"
-		       "accept: [pids, cpus]\n",
+		       "retries: 0\n",
 		       &policy, &err));
 	CHECK_STR(policy.name, "mine");
 	CHECK_INT(policy.agent.pids, 99);
 	CHECK_INT(policy.agent.tmp.size, MIB);
 	CHECK_INT(policy.agent.tmp.inodes, policy_default().agent.tmp.inodes);
 	CHECK_INT(policy.agent.wall_ms, 1800000);
-	CHECK(policy_accepts(&policy, ACCEPT_PIDS) && policy_accepts(&policy, ACCEPT_CPUS));
-	CHECK(!policy_accepts(&policy, ACCEPT_MEMORY) && !policy_accepts(&policy, ACCEPT_SWAP));
+	CHECK_INT(policy.retries, 0);
 	policy_done(&policy);
-	CHECK(!policy_accepts(&policy, ACCEPT_PIDS));
+	CHECK_INT(policy.retries, 2);
 }
 
 #define HEAD "schema: 1\nname: mine\n"
@@ -121,7 +121,7 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "p.yaml:3: key 'wall': '999ms' is not within 1s..168h" },
 		{ HEAD "agent: {wall: 30}\n",
 		  "p.yaml:3: key 'wall': '30' is not a duration such as "
-		  "500ms, 300s, 2m or 1h" },
+		  "500ms, 300s, 2m or 1h, within 1s..168h" },
 		{ HEAD "agent:\n  tmp: {sise: 1MiB}\n",
 		  "p.yaml:4: there is no key 'sise' here; the nearest is 'size'" },
 		{ HEAD "agents: {}\n",
@@ -129,8 +129,8 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		{ HEAD "services: []\n",
 		  "p.yaml:3: key 'services': 'services' is not supported yet "
 		  "by this version; leave it out" },
-		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
-					   "swap, pids, cpus" },
+		{ HEAD "accept: [swap]\n", "p.yaml:3: key 'accept': 'accept' is not supported yet "
+					   "by this version; leave it out" },
 		{ HEAD "worker:\n  shm: {size: 2GiB}\n",
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
 		  "can "

@@ -90,7 +90,8 @@ TEST(a_mistake_is_named_with_its_line)
 		const char *text, *error;
 	} cases[] = {
 		{ "", "task.yaml: the file is empty" },
-		{ "x", "task.yaml:1: the task has to be a mapping of keys such as 'schema'" },
+		{ "x",
+		  "task.yaml:1: the task has to be a mapping of keys such as 'schema', not 'x'" },
 		{ BUILD ENTRY ORACLE ARGS CASES,
 		  "task.yaml:1: the task lacks the key 'schema' (the version of this format)" },
 		{ HEAD ENTRY ORACLE ARGS CASES,

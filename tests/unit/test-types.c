@@ -13,7 +13,6 @@ TEST(numbers_sizes_durations_and_decimals_are_read_exactly)
 		uint64_t value;
 	} good[] = {
 		{ types_parse_count, "0", 0 },
-		{ types_parse_count, "007", 7 },
 		{ types_parse_count, "18446744073709551615", UINT64_MAX },
 		{ types_parse_size, "0", 0 },
 		{ types_parse_size, "1B", 1 },
@@ -51,6 +50,9 @@ TEST(what_is_not_quite_a_number_is_refused_and_changes_nothing)
 		{ types_parse_count, "1 " },       { types_parse_count, "1.0" },
 		{ types_parse_count, "0x10" },     { types_parse_count, "18446744073709551616" },
 		{ types_parse_count, "~" },        { types_parse_size, "4" },
+		{ types_parse_count, "010" },      { types_parse_count, "00" },
+		{ types_parse_size, "04KiB" },     { types_parse_duration, "00" },
+		{ types_parse_milli, "01.5" },     { types_parse_milli, "00.5" },
 		{ types_parse_size, "4KB" },       { types_parse_size, "4kib" },
 		{ types_parse_size, "KiB" },       { types_parse_size, "4 KiB" },
 		{ types_parse_size, "1.5GiB" },    { types_parse_size, "16777216TiB" },
@@ -107,8 +109,9 @@ struct all {
 	uint64_t count, size, duration, milli, words;
 	bool is_set;
 	int word;
-	const char *text, *name, *symbol, *path;
-	struct argv argv, paths;
+	const char *text, *name, *symbol, *path, *location;
+	struct argv argv, paths, locations;
+	const struct yaml_node *expr;
 };
 
 enum { RED, GREEN };
@@ -132,6 +135,9 @@ static const struct field all_fields[] = {
 	{ "name",     &type_name,     TEXT_AT(struct all, name),    OPTIONAL, 0, 0, NULL, "" },
 	{ "symbol",   &type_symbol,   TEXT_AT(struct all, symbol),  OPTIONAL, 0, 0, NULL, "" },
 	{ "path",     &type_path,     TEXT_AT(struct all, path),    OPTIONAL, 0, 0, NULL, "" },
+	{ "location", &type_location, TEXT_AT(struct all, location), OPTIONAL, 0, 0, NULL, "" },
+	{ "locations", &type_locations, ARGV_AT(struct all, locations), OPTIONAL, 1, 3, NULL, "" },
+	{ "expr",     &type_expr,     NODE_AT(struct all, expr),    OPTIONAL, 1, 9, NULL, "" },
 	{ "argv",     &type_argv,     ARGV_AT(struct all, argv),    OPTIONAL, 1, 3, NULL, "" },
 	{ "paths",    &type_paths,    ARGV_AT(struct all, paths),   OPTIONAL, 1, 3, NULL, "" },
 };
@@ -167,6 +173,8 @@ TEST(every_type_reads_what_it_prints)
 		{ "name", "a-b" },
 		{ "symbol", "f_1" },
 		{ "path", "src/a.c" },
+		{ "location", "../a/./b" },
+		{ "locations", "[/a, ../b]" },
 		{ "argv", "[cc, -O2, a.c]" },
 		{ "paths", "[a.c, b/c.h]" },
 	};
@@ -192,31 +200,33 @@ TEST(a_value_of_the_wrong_type_is_named_with_what_is_expected)
 	static const struct {
 		const char *text, *error;
 	} cases[] = {
-		{ "count: x\n", "x.yaml:1: key 'count': 'x' is not a whole number such as 16" },
-		{ "count:\n", "x.yaml:1: key 'count': '' is not a whole number such as 16" },
+		{ "count: x\n",
+		  "x.yaml:1: key 'count': 'x' is not a whole number such as 16, within 1..9" },
+		{ "count:\n",
+		  "x.yaml:1: key 'count': '' is not a whole number such as 16, within 1..9" },
 		{ "count: [1]\n",
-		  "x.yaml:1: key 'count': a list is not a whole number such as 16" },
-		{ "count: {}\n",
-		  "x.yaml:1: key 'count': a mapping is not a whole number such as 16" },
-		{ "size: 512\n",
-		  "x.yaml:1: key 'size': '512' is not a size such as 4KiB, 512MiB or 2GiB" },
+		  "x.yaml:1: key 'count': a list is not a whole number such as 16, within 1..9" },
+		{ "count: {}\n", "x.yaml:1: key 'count': a mapping is not a whole number such as "
+				 "16, within 1..9" },
+		{ "size: 512\n", "x.yaml:1: key 'size': '512' is not a size such as 4KiB, 512MiB "
+				 "or 2GiB, within 1KiB..1MiB" },
 		{ "duration: 10\n",
 		  "x.yaml:1: key 'duration': '10' is not a duration such as 500ms, "
-		  "300s, 2m or 1h" },
+		  "300s, 2m or 1h, within 1ms..1s" },
 		{ "milli: 1.2345\n", "x.yaml:1: key 'milli': '1.2345' is not a number such as 2 or "
-				     "1.5 (three decimals at most)" },
+				     "1.5 (three decimals at most), within 0.05..8" },
 		{ "bool: yes\n", "x.yaml:1: key 'bool': 'yes' is not true or false" },
 		{ "word: pink\n", "x.yaml:1: key 'word': 'pink' is not one of: red, green" },
 		{ "word: blue\n",
 		  "x.yaml:1: key 'word': 'blue' is not supported yet by this version, "
 		  "which has: red, green" },
 		{ "words: red\n",
-		  "x.yaml:1: key 'words': 'red' is not a list of words such as [a, b]" },
+		  "x.yaml:1: key 'words': 'red' is not a list of words out of: red, green" },
 		{ "words: [red, red]\n", "x.yaml:1: key 'words': 'red' is listed twice" },
 		{ "words: [blue]\n", "x.yaml:1: key 'words': 'blue' is not supported yet by this "
 				     "version, which has: red, green" },
-		{ "text: ''\n",
-		  "x.yaml:1: key 'text': '' is not a text with at least one character" },
+		{ "text: ''\n", "x.yaml:1: key 'text': '' is not a text with at least one "
+				"character, with 1..5 bytes" },
 		{ "name: A\n",
 		  "x.yaml:1: key 'name': 'A' is not a name of lower case letters, digits "
 		  "and single hyphens, at most 63" },
@@ -227,10 +237,24 @@ TEST(a_value_of_the_wrong_type_is_named_with_what_is_expected)
 		{ "path: /etc/passwd\n",
 		  "x.yaml:1: key 'path': '/etc/passwd' is not a relative path "
 		  "of plain names, without . or .." },
+		{ "location: ''\n",
+		  "x.yaml:1: key 'location': '' is not a path, relative to this file's folder or "
+		  "absolute, of at most 4095 bytes" },
+		{ "locations: [a, a]\n", "x.yaml:1: key 'locations': 'a' is listed twice" },
+		{ "locations: a\n",
+		  "x.yaml:1: key 'locations': 'a' is not a list of paths such as [../tasks/a, "
+		  "/srv/tasks/b], with 1..3 items" },
+		{ "expr: [a]\n",
+		  "x.yaml:1: key 'expr': a list is not an expression such as 2*B, with 1..9 "
+		  "bytes" },
+		{ "expr: 1+2+3+4+56\n",
+		  "x.yaml:1: key 'expr': '1+2+3+4+56' is not 1..9 bytes long" },
 		{ "argv: cc a.c\n", "x.yaml:1: key 'argv': 'cc a.c' is not a list of texts such as "
-				    "[cc, -O2, a.c]" },
-		{ "argv: ['', a]\n", "x.yaml:1: key 'argv': '' is not a text" },
-		{ "argv: [cc, [a]]\n", "x.yaml:1: key 'argv': a list is not a text" },
+				    "[cc, -O2, a.c], with 1..3 items" },
+		{ "argv: ['', a]\n",
+		  "x.yaml:1: key 'argv': '' is not a text with at least one character" },
+		{ "argv: [cc, [a]]\n",
+		  "x.yaml:1: key 'argv': a list is not a text with at least one character" },
 		{ "paths: [a.c,\n  a.c]\n", "x.yaml:2: key 'paths': 'a.c' is listed twice" },
 		{ "paths: [a.c, b/]\n",
 		  "x.yaml:1: key 'paths': 'b/' is not a relative path of plain "

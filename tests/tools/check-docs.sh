@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The documents' check passes a good tree and fails each planted fault.
+. "$(dirname "$0")/../lib/e2e.sh"
+
+# put FILE LINE…: one file of the tree under test
+put() {
+	mkdir -p "$scratch/tree/$(dirname "$1")"
+	file=$1
+	shift
+	printf '%s\n' "$@" >"$scratch/tree/$file"
+}
+
+good_tree() {
+	rm -rf "$scratch/tree"
+	put harness/proctor.c 'static const struct command {' '} commands[] = {' '	{ "jail",    cli_jail },' '};'
+	put harness/proctor.1.scd '*jail*' '	run one command'
+	put harness/cli/jail.c 'static const struct option_row rows[] = {' '	{ "wall",    "TIME" },' '	{ "dry-run", NULL },' '};'
+	put harness/proctor-jail.1.scd '*--wall* _TIME_' '*--dry-run*'
+	# shellcheck disable=SC2016 # backquotes on purpose
+	for name in jail init enter; do
+		put "sandbox/$name.c" '} steps[] = {' '	{ "first",  f },' '	{ "second step", g },' '};' '	{ "third", h },'
+		printf '%s\n' "## $name.c" '| 1 | `first` | x |' '| 2 | `second step` | y `z` |' >>"$scratch/tree/sandbox/README.md"
+	done
+	put tests/unit/test-wire.c 'TEST(nonsense_from_a_client)'
+	put tests/e2e/10-jail.sh ''
+	put tests/fuzz/fuzz-stream.c ''
+	put README.md '[one](ARCHITECTURE.md) and [two](harness/cli/jail.c)' 'test-wire: nonsense_from_a_client; fuzz-stream; e2e/10-jail'
+	put ARCHITECTURE.md 'sandbox/jail     x' 'sandbox/init     x' 'sandbox/enter    x' 'harness/proctor  x' 'harness/cli/jail x'
+}
+
+it 'passes a tree whose documents are right'
+good_tree
+run "$e2e_root/tools/check-docs" "$scratch/tree"
+expect_code 0
+expect_no_out .
+
+# faulty WHAT MESSAGE FILE LINE…: the good tree with one file replaced
+faulty() {
+	it "fails $1"
+	message=$2
+	shift 2
+	good_tree
+	put "$@"
+	run "$e2e_root/tools/check-docs" "$scratch/tree"
+	expect_code 1
+	expect_out "$message"
+}
+
+faulty 'an option that the page lacks' 'option --dry-run is missing' harness/proctor-jail.1.scd '*--wall* _TIME_'
+faulty 'an option that is none' 'there is no option --walls' harness/proctor-jail.1.scd '*--wall* _TIME_' '*--dry-run*' '*--walls*'
+faulty 'a command without a word' 'command jail is missing' harness/proctor.1.scd 'jail'
+faulty 'the second link of a line' "'nowhere.md' leads nowhere" README.md '[one](ARCHITECTURE.md) and [two](nowhere.md)'
+faulty 'a test file that is not there' 'there is no test-wires' README.md 'test-wires'
+faulty 'a fuzz target that is not there' 'there is no fuzz-wire' README.md 'fuzz-wire'
+faulty 'an e2e file that is not there' 'there is no e2e/11-jail' README.md 'e2e/11-jail'
+faulty 'a test name that is not there' "there is no test 'nonsense_from_the_client'" README.md 'nonsense_from_the_client'
+faulty 'a file that the code map lacks' 'code map lacks sandbox/net$' sandbox/net.h ''
+faulty 'a line of the code map without a file' 'there is no sandbox/net' ARCHITECTURE.md 'sandbox/net  x'
+faulty 'steps in another order' 'the steps of init.c' sandbox/init.c '} steps[] = {' '	{ "second step", f },' '	{ "first", g },' '};'
+faulty 'a step that the table lacks' 'the steps of enter.c' sandbox/enter.c '} steps[] = {' '	{ "first", f },' '	{ "second step", g },' '	{ "third", h },' '};'
