@@ -33,6 +33,7 @@ static const struct command {
 } commands[] = {
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
 	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
+	{ "resume",  cli_resume,  0,   "go on with a run that was cut off or stopped" },
 	{ "version", cli_version, 0,   "print the version" },
 };
 /* clang-format on */

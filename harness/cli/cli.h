@@ -30,3 +30,8 @@ int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must
  * cli_run() - proctor run: agents on tasks, frozen and marked
  */
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_resume() - proctor resume: go on with a run that was cut off or stopped
+ */
+int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

@@ -280,3 +280,95 @@ int json_get_text(const struct json_value *object, const char *key, size_t max, 
 	*out = text;
 	return 0;
 }
+
+bool json_is_absent(const struct json_value *value)
+{
+	return !value || json_typeof(as_library(value)) == JSON_NULL;
+}
+
+const char *json_as_text(const struct json_value *value)
+{
+	const json_t *library = as_library(value);
+
+	if (!json_is_string(library) ||
+	    memchr(json_string_value(library), '\0', json_string_length(library)))
+		return NULL;
+	return json_string_value(library);
+}
+
+static bool is_plain(const char *key)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+	return key[0] != '\0' && key[strspn(key, allowed)] == '\0';
+}
+
+static int put_value(struct json_writer *json, const char *key, const json_t *value,
+		     struct err *err);
+
+static int put_items(struct json_writer *json, const json_t *array, struct err *err)
+{
+	for (size_t i = 0; i < json_array_size(array); i++)
+		if (put_value(json, NULL, json_array_get(array, i), err) < 0)
+			return -1;
+	return 0;
+}
+
+static int put_inner(struct json_writer *json, const char *key, const json_t *value,
+		     struct err *err)
+{
+	int result;
+
+	if (json_is_object(value)) {
+		json_put_object(json, key);
+		result = json_put_members(json, as_ours(value), err);
+	} else {
+		json_put_array(json, key);
+		result = put_items(json, value, err);
+	}
+	json_put_end(json);
+	return result;
+}
+
+/* Its depth is bounded: what was read has at most JSON_DEPTH_MAX levels. */
+static int put_value(struct json_writer *json, const char *key, const json_t *value,
+		     struct err *err)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		return put_inner(json, key, value, err);
+	case JSON_STRING:
+		json_put_bytes(json, key, json_string_value(value), json_string_length(value));
+		break;
+	case JSON_INTEGER:
+		json_put_int(json, key, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		json_put_double(json, key, json_real_value(value));
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		json_put_bool(json, key, json_is_true(value));
+		break;
+	case JSON_NULL:
+		json_put_null(json, key);
+		break;
+	}
+	return 0;
+}
+
+int json_put_members(struct json_writer *json, const struct json_value *object, struct err *err)
+{
+	/* The library iterates over what may be changed only. */
+	json_t *library = (json_t *) (uintptr_t) as_library(object);
+
+	for (void *at = json_object_iter(library); at; at = json_object_iter_next(library, at)) {
+		if (!is_plain(json_object_iter_key(at)))
+			return err_set(err, ERR_INPUT, "a key is no plain name");
+		if (put_value(json, json_object_iter_key(at), json_object_iter_value(at), err) < 0)
+			return -1;
+	}
+	return 0;
+}

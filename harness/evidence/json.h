@@ -90,6 +90,17 @@ void json_put_null(struct json_writer *json, const char *key);
  */
 void json_put_double(struct json_writer *json, const char *key, double value);
 
+struct json_value;
+
+/**
+ * json_put_members() - write the members of an object that was read into the one that is open
+ *
+ * Return: 0, or -1 with ERR_INPUT if a key is no plain name (letters, digits, '_'): something has
+ * been written then.
+ */
+int json_put_members(struct json_writer *json, const struct json_value *object,
+		     struct err *err) must_check;
+
 /* A value that was read; it belongs to the struct json that it was read into. */
 struct json_value;
 
@@ -133,6 +144,16 @@ size_t json_count(const struct json_value *value);
  * json_item() - the item @index of @array, or NULL
  */
 const struct json_value *json_item(const struct json_value *array, size_t index);
+
+/**
+ * json_is_absent() - is it null, or not there at all?
+ */
+bool json_is_absent(const struct json_value *value);
+
+/**
+ * json_as_text() - a text without a zero byte; NULL if it is something else
+ */
+const char *json_as_text(const struct json_value *value);
 
 /**
  * json_get_int() - the integer member @key of @object

@@ -103,7 +103,8 @@ static int send_request(int fd, const struct keeper_request *request, int passed
 	return err_sys(err, "ask the keeper");
 }
 
-int keeper_start(struct keeper *out, const char *run, int journal_fd, struct err *err)
+int keeper_start(struct keeper *out, const char *run, int journal_fd, int secret_fd,
+		 struct err *err)
 {
 	cleanup(keeper_done) struct keeper made = KEEPER_INIT;
 	auto_fd its_fd = -1;
@@ -116,7 +117,7 @@ int keeper_start(struct keeper *out, const char *run, int journal_fd, struct err
 	its_fd = pair[1];
 	side = process_fork(&made.process, err);
 	if (side == 0)
-		keeper_main(its_fd, journal_fd, run, NULL);
+		keeper_main(its_fd, journal_fd, run, secret_fd);
 	if (side < 0)
 		return err_wrap(err, "keeper");
 	fd_close(&its_fd);

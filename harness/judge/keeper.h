@@ -13,10 +13,12 @@
  * The keeper of a run's secret
  *
  * One process a run. It draws 32 random bytes after it was forked, so that no other process ever
- * had them, publishes SHA-256(secret ‖ run id) once, and from then on answers one question: the
- * key of the hidden draw for a candidate that the journal names as frozen for that attempt. It
- * reads and verifies the journal itself. It has no descriptor but its sockets and the journal,
- * can be neither dumped nor traced, and ends when the control socket closes.
+ * had them, keeps them in a file that root alone may open (so that a run that is resumed goes on
+ * with the same draw, and nobody can have a second one by ending proctor), publishes SHA-256(secret
+ *‖ run id) once, and from then on answers one question: the key of the hidden draw for a candidate
+ *that the journal names as frozen for that attempt. It reads and verifies the journal itself. It
+ *has no descriptor but its sockets and the journal, can be neither dumped nor traced, and ends when
+ *the control socket closes.
  *
  *	K = HMAC-SHA256(secret, f(label) ‖ f(run) ‖ f(task) ‖ f(attempt) ‖ f(candidate root))
  *
@@ -36,6 +38,9 @@
 #define KEEPER_LABEL     "proctor/hidden/1"
 #define KEEPER_FROZEN    "attempt.frozen"
 #define KEEPER_COMMITTED "run.committed"
+
+/* In the run's folder; root's, mode 0600. */
+#define KEEPER_SECRET_FILE "secret"
 
 enum {
 	KEEPER_SECRET_LEN = 32,
@@ -68,10 +73,13 @@ struct keeper {
  * keeper_start() - start the keeper of a run and receive its commitment
  * @run:        the run's id, as in the journal
  * @journal_fd: the journal, opened to be read only; borrowed
+ * @secret_fd:  KEEPER_SECRET_FILE, to read and write: the secret in it is used, an empty file gets
+ *              one; -1: the secret is kept nowhere. Borrowed
  *
  * The commitment should be journalled (KEEPER_COMMITTED) before the first agent starts.
  */
-int keeper_start(struct keeper *out, const char *run, int journal_fd, struct err *err) must_check;
+int keeper_start(struct keeper *out, const char *run, int journal_fd, int secret_fd,
+		 struct err *err) must_check;
 
 /**
  * keeper_bind() - make the judge's socket for one attempt

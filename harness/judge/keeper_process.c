@@ -20,8 +20,8 @@
 /*
  * Theory of operation
  *
- * The order in the process matters: first nobody may look (not dumpable), then nothing is left to
- * leak through (descriptors), then the secret comes to be, in a page of its own. A peer that does
+ * The order in the process matters: first nobody may look (not dumpable), then the secret comes to
+ * be, in a page of its own, then nothing is left to leak through (descriptors). A peer that does
  * not take its answer is dropped, so the keeper never waits for anybody.
  */
 
@@ -328,7 +328,24 @@ static void keep_two(int control_fd, int journal_fd)
 		_exit(1);
 }
 
-static const uint8_t *make_secret(const uint8_t *given)
+/* The secret of the file, or a new one that is then in the file: on the disk, or not used. */
+static void fill_secret(uint8_t *secret, int secret_fd)
+{
+	ssize_t had = secret_fd < 0 ? 0 : pread(secret_fd, secret, KEEPER_SECRET_LEN, 0);
+
+	if (had == KEEPER_SECRET_LEN)
+		return;
+	/* A few bytes are what a crash left; nobody was told the commitment of that. */
+	if (had < 0 || getrandom(secret, KEEPER_SECRET_LEN, 0) != KEEPER_SECRET_LEN)
+		_exit(1);
+	if (secret_fd < 0)
+		return;
+	if (pwrite(secret_fd, secret, KEEPER_SECRET_LEN, 0) != KEEPER_SECRET_LEN ||
+	    fsync(secret_fd) < 0)
+		_exit(1);
+}
+
+static const uint8_t *make_secret(int secret_fd)
 {
 	const size_t room = (size_t) sysconf(_SC_PAGESIZE);
 	uint8_t *secret =
@@ -340,23 +357,20 @@ static const uint8_t *make_secret(const uint8_t *given)
 	mlock(secret, room);
 	madvise(secret, room, MADV_DONTDUMP);
 	madvise(secret, room, MADV_DONTFORK);
-	if (given)
-		memcpy(secret, given, KEEPER_SECRET_LEN);
-	else if (getrandom(secret, KEEPER_SECRET_LEN, 0) != KEEPER_SECRET_LEN)
-		_exit(1);
+	fill_secret(secret, secret_fd);
 	mprotect(secret, room, PROT_READ);
 	return secret;
 }
 
-void keeper_main(int control_fd, int journal_fd, const char *run, const uint8_t *secret)
+void keeper_main(int control_fd, int journal_fd, const char *run, int secret_fd)
 {
 	struct state state = { .run = run, .control_fd = CONTROL_FD };
 	struct keeper_reply hello = refuse(KEEPER_GRANTED);
 
 	wall_off();
+	state.secret = make_secret(secret_fd);
 	keep_two(control_fd, journal_fd);
 	journal_reader_init(&state.journal, JOURNAL_FD);
-	state.secret = make_secret(secret);
 	state.commitment = commit_to(state.secret, run);
 	hello.digest = state.commitment;
 	if (send(CONTROL_FD, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello))

@@ -35,8 +35,8 @@ struct keeper_reply {
 
 /**
  * keeper_main() - what the keeper's process does; does not return
- * @secret: NULL: draw one. Tests know theirs; keeper_start() never passes one.
+ * @secret_fd: as for keeper_start()
  *
  * Closes every descriptor but the two, and ends when the control socket closes.
  */
-no_return void keeper_main(int control_fd, int journal_fd, const char *run, const uint8_t *secret);
+no_return void keeper_main(int control_fd, int journal_fd, const char *run, int secret_fd);

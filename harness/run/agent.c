@@ -19,21 +19,24 @@
 static const struct stream_limits script_limits = { SCRIPT_MAX, SCRIPT_MAX,      4096,
 						    32,         STREAM_PATH_MAX, 0 };
 
-static int pack_solution(const struct run_task *task, const char *name, int out_fd, struct err *err)
+int agent_pack_solution(int task_fd, const char *name, int out_fd, struct err *err)
 {
 	struct stream_counts counts;
 	char path[256];
 	auto_fd folder = -1;
 
 	snprintf(path, sizeof(path), "solutions/%s", name);
-	folder = path_open_folder(task->folder_fd, path, err);
-	if (folder < 0)
-		return -1;
+	if (!path_is_relative(path))
+		return err_set(err, ERR_INPUT, "'%s' is no name of a solution", name);
+	folder = path_open_folder(task_fd, path, err);
+	if (folder < 0) {
+		err->kind = ERR_INPUT;
+		return err_wrap(err, "there is no solution '%s'", name);
+	}
 	return tree_pack(folder, &script_limits, out_fd, &counts, err);
 }
 
-/* A tree of one file, "program", that may be executed. */
-static int pack_program(int program_fd, int out_fd, struct err *err)
+int agent_pack_program(int program_fd, int out_fd, struct err *err)
 {
 	cleanup(mem_free) struct stream_writer *writer = mem_alloc(1, sizeof(*writer));
 	cleanup(str_done) struct str text = STR_INIT;
@@ -60,33 +63,26 @@ int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err 
 					    NULL };
 	static const char *const program[] = { COMPOSE_AGENT "/program", NULL };
 	const struct run *run = job->run;
-	const struct run_task *task = job->task;
-	const struct run_agent *agent = job->agent;
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
-	auto_fd script = memfd_create("proctor-script", MFD_CLOEXEC);
 	struct jail_io io = {
 		.folder_fd = job->folder_fd,
 		.name = "agent",
 		.output_max = run->policy.agent.output,
-		.stop_fd = run->plan->stop_fd,
+		.stop_fd = run->stop_fd,
 	};
 	struct spec_fds fds;
 
-	if (script < 0)
-		return err_sys(err, "create a memfd");
-	if ((agent->solution ? pack_solution(task, agent->solution, script, err)
-			     : pack_program(agent->program_fd, script, err)) < 0)
-		return err_wrap(err, "agent '%s'", agent->name);
-	if (compose_agent(&run->policy, &task->task, agent->solution ? copy : program, spec, err) <
+	if (compose_agent(&run->policy, job->task, job->is_solution ? copy : program, spec, err) <
 	    0)
 		return -1;
-	if (task->task.limits.output != 0)
-		io.output_max = MIN_OF(io.output_max, task->task.limits.output);
-	if (lseek(script, 0, SEEK_SET) < 0 || lseek(task->pristine_fd, 0, SEEK_SET) < 0)
+	snprintf(spec->cgroup.cpus, sizeof(spec->cgroup.cpus), "%s", run->cpus.others);
+	if (job->task->limits.output != 0)
+		io.output_max = MIN_OF(io.output_max, job->task->limits.output);
+	if (lseek(job->script_fd, 0, SEEK_SET) < 0 || lseek(job->pristine_fd, 0, SEEK_SET) < 0)
 		return err_sys(err, "rewind a tree");
 	spec_fds_init(&fds);
-	fds.fd[SPEC_FD_TREES] = task->pristine_fd;
-	fds.fd[SPEC_FD_TREES + 1] = script;
+	fds.fd[SPEC_FD_TREES] = job->pristine_fd;
+	fds.fd[SPEC_FD_TREES + 1] = job->script_fd;
 	fds.fd[SPEC_FD_COLLECT] = job->frozen_fd;
 	return jail_run(run->launcher->socket_fd, spec, &fds, &io, out, err);
 }

@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include "harness/run/agent.h"
+#include "harness/run/attempt_recall.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
 #include "harness/run/outcome.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
+#include "sandbox/base/path.h"
 
 /*
  * Theory of operation
@@ -24,6 +26,10 @@
  * ("attempt.begun", with the state that is aimed at) and one when it is done, with what it found.
  * Where one of our own parts fails, the error is kept, the transitions that are left do nothing,
  * and the attempt is recorded as INFRA: each planned attempt has exactly one record, always.
+ *
+ * An attempt that goes on begins with what the journal says of its agent, and at the transition to
+ * FROZEN: from the archive on everything can be made again, and the first root of its candidate in
+ * the journal is the only one that the keeper has a key for.
  */
 
 const struct name attempt_state_names[] = {
@@ -35,7 +41,10 @@ const struct name attempt_state_names[] = {
 
 static void attempt_done(struct attempt *attempt)
 {
+	task_done(&attempt->task);
+	fd_close(&attempt->task_fd);
 	fd_close(&attempt->folder_fd);
+	fd_close(&attempt->pristine_fd);
 	fd_close(&attempt->frozen_fd);
 	fd_close(&attempt->candidate_fd);
 	fd_close(&attempt->built_fd);
@@ -48,57 +57,73 @@ static void attempt_done(struct attempt *attempt)
 
 /* --- the transitions: each does its work and leaves what it found in the attempt --- */
 
+/* An attempt that was cut off before its agent began has its folder already. */
 static int lease(struct attempt *attempt, struct err *err)
 {
-	int run_fd = attempt->run->plan->folder_fd;
-	char name[192];
+	int run_fd = attempt->run->place->folder_fd;
+	char name[PLANNED_PATH_MAX];
 
-	snprintf(name, sizeof(name), "attempts/%s-%04u", attempt->task->task.name, attempt->number);
+	if (attempt_open_task(attempt, err) < 0)
+		return -1;
+	attempt_folder(attempt, name);
 	if (mkdirat(run_fd, "attempts", 0755) < 0 && errno != EEXIST)
 		return err_sys(err, "create folder 'attempts'");
-	if (mkdirat(run_fd, name, 0755) < 0)
+	if (mkdirat(run_fd, name, 0755) < 0 && (errno != EEXIST || attempt->slot->entries == 0))
 		return err_sys(err, "create folder '%s'", name);
-	attempt->folder_fd = openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (attempt->folder_fd < 0)
-		return err_sys(err, "open folder '%s'", name);
 	attempt->times.leased_ns = clock_wall_ns();
-	return 0;
+	return attempt_open_folder(attempt, err);
 }
 
+/* Emptied: what a cut off attempt left in it is made again. */
 static int new_file(const struct attempt *attempt, const char *name, struct err *err)
 {
-	int fd = openat(attempt->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	return path_open(attempt->folder_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0644, err);
+}
 
-	if (fd < 0)
-		return err_sys(err, "create '%s'", name);
-	return fd;
+static int open_agent_tree(const struct attempt *attempt, struct err *err)
+{
+	const struct run *run = attempt->run;
+	char path[PLANNED_PATH_MAX];
+
+	planned_path(&run->planned, attempt->slot->task, attempt->slot->agent, path);
+	return path_open(run->place->folder_fd, path, O_RDONLY, 0, err);
 }
 
 static int run_agent(struct attempt *attempt, struct err *err)
 {
-	const struct event *last = &attempt->agent_outcome.last;
+	auto_fd script = open_agent_tree(attempt, err);
+	struct jail_outcome outcome;
 	struct agent_job job = {
 		.run = attempt->run,
-		.task = attempt->task,
-		.agent = attempt->agent,
+		.task = &attempt->task,
+		.is_solution = attempt->agent->is_solution,
+		.pristine_fd = attempt->pristine_fd,
+		.script_fd = script,
 		.folder_fd = attempt->folder_fd,
 	};
 
+	if (script < 0)
+		return -1;
 	attempt->times.agent_ns = clock_wall_ns();
 	attempt->frozen_fd = new_file(attempt, "frozen.tree", err);
 	if (attempt->frozen_fd < 0)
 		return -1;
 	job.frozen_fd = attempt->frozen_fd;
-	if (agent_run(&job, &attempt->agent_outcome, err) < 0)
+	if (agent_run(&job, &outcome, err) < 0)
 		return -1;
-	if (attempt->agent_outcome.stopped)
+	outcome_take_ending(attempt, &outcome);
+	attempt->stopped = outcome.stopped;
+	if (outcome.stopped)
 		return err_set(err, ERR_SYS, "stopped by the operator");
-	if (last->kind != EVENT_ENDED) {
-		*err = last->err;
+	if (outcome.last.kind != EVENT_ENDED) {
+		*err = outcome.last.err;
 		return err_wrap(err, "agent jail");
 	}
-	if (!last->result.collected)
+	if (!outcome.last.result.collected)
 		return err_set(err, ERR_SYS, "the workspace was not collected");
+	/* From the line in the journal on, this archive is the agent's work. */
+	if (fsync(attempt->frozen_fd) < 0 || fsync(attempt->folder_fd) < 0)
+		return err_sys(err, "sync the archive of the workspace");
 	return 0;
 }
 
@@ -114,9 +139,9 @@ static struct stream_limits own_limits(void)
 
 static int make_candidate(struct attempt *attempt, struct err *err)
 {
-	const struct task *task = &attempt->task->task;
+	const struct task *task = &attempt->task;
 	const struct tree_edit edit = {
-		.pristine_fd = attempt->task->pristine_fd,
+		.pristine_fd = attempt->pristine_fd,
 		.frozen_fd = attempt->frozen_fd,
 		.editable = task->editable.items,
 		.editable_count = task->editable.count,
@@ -143,13 +168,15 @@ static int freeze(struct attempt *attempt, struct err *err)
 	if (lseek(attempt->frozen_fd, 0, SEEK_SET) < 0 ||
 	    manifest_read(attempt->frozen_fd, &limits, &attempt->frozen, err) < 0)
 		return err_wrap(err, "the archive of the workspace");
-	if (fsync(attempt->frozen_fd) < 0)
-		return err_sys(err, "sync the archive of the workspace");
 	if (make_candidate(attempt, err) < 0)
 		return -1;
 	if (manifest_read(attempt->candidate_fd, &limits, &candidate, err) < 0)
 		return err_wrap(err, "the candidate");
 	attempt->candidate_root = candidate.root;
+	if (attempt->has_root_before && !digest_equal(&attempt->root_before, &candidate.root))
+		return err_set(
+			err, ERR_SYS,
+			"the archive of the workspace is not what was frozen: it was changed");
 	attempt->times.frozen_ns = clock_wall_ns();
 	return 0;
 }
@@ -172,18 +199,24 @@ static bool can_be_built(const struct attempt *attempt, char *why, size_t room)
 
 static int build(struct attempt *attempt, struct err *err)
 {
-	const struct build_job job = {
+	struct build_job job = {
 		.run = attempt->run,
-		.build = &attempt->task->task.build,
+		.build = &attempt->task.build,
 		.tree_fd = attempt->candidate_fd,
 		.folder_fd = attempt->folder_fd,
 		.name = "build",
 	};
 	struct build_result result = { .is_built = false };
 
+	attempt->built_fd = memfd_create("proctor-built", MFD_CLOEXEC);
+	if (attempt->built_fd < 0)
+		return err_sys(err, "create a memfd");
+	job.products_fd = attempt->built_fd;
 	if (can_be_built(attempt, result.why, sizeof(result.why)) &&
-	    build_tree(&job, &result, &attempt->built_fd, err) < 0)
+	    build_tree(&job, &result, err) < 0) {
+		attempt->stopped = result.stopped;
 		return err_wrap(err, "build the candidate");
+	}
 	attempt->is_built = result.is_built;
 	attempt->artifact = result.digest;
 	snprintf(attempt->build_why, sizeof(attempt->build_why), "%s", result.why);
@@ -191,28 +224,19 @@ static int build(struct attempt *attempt, struct err *err)
 	return 0;
 }
 
-/* What each side's worker loads. */
-static int compose_roles(struct attempt *attempt, struct jail_spec *specs,
-			 struct jail_source *source, struct err *err)
-{
-	const struct task *task = &attempt->task->task;
-	const struct {
-		enum worker_role role;
-		const char *library, *symbol;
-		int tree_fd;
-	} roles[] = {
-		{ WORKER_ORACLE, task->oracle.build.out.items[0], task->oracle.symbol,
-		  attempt->task->oracle_fd },
-		{ WORKER_PATH, NULL, NULL, -1 },
-		{ WORKER_BASELINE, task->baseline.out.items[0], task->entry.symbol,
-		  attempt->task->baseline_fd },
-		{ WORKER_CANDIDATE, task->build.out.items[0], task->entry.symbol,
-		  attempt->built_fd },
-	};
+/* What each side's worker loads; the trees are opened here and stay the source's. */
+struct role {
+	enum worker_role role;
+	const char *library, *symbol;
+	int tree_fd;
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+static int compose_roles(struct attempt *attempt, const struct role *roles, size_t count,
+			 struct jail_spec *specs, struct jail_source *source, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
 		if (compose_worker(&attempt->run->policy, roles[i].library, roles[i].symbol,
-				   attempt->run->worker_cpu, &specs[i], err) < 0)
+				   attempt->run->cpus.worker, &specs[i], err) < 0)
 			return -1;
 		source->roles[roles[i].role] =
 			(struct jail_role){ .spec = &specs[i], .tree_fd = roles[i].tree_fd };
@@ -220,44 +244,29 @@ static int compose_roles(struct attempt *attempt, struct jail_spec *specs,
 	return 0;
 }
 
-static void show_time(void *progress)
+static int ask_judge(struct attempt *attempt, struct jail_source *source, struct err *err)
 {
-	progress_tick(progress, clock_now());
-}
-
-static int judge(struct attempt *attempt, struct err *err)
-{
-	cleanup(mem_free) struct jail_spec *specs = mem_alloc(JAIL_SOURCE_ROLES, sizeof(*specs));
-	const struct task *task = &attempt->task->task;
+	const struct task *task = &attempt->task;
 	struct run *run = attempt->run;
-	struct jail_source source;
 	auto_fd keeper_fd = -1;
 	struct judging what = {
 		.task = task,
 		.root = attempt->candidate_root,
-		.source = &source,
-		.judge_cpu = run->judge_cpu,
-		.worker_cpu = run->worker_cpu,
+		.source = source,
+		.judge_cpu = run->cpus.judge,
+		.worker_cpu = run->cpus.worker,
 		.deadline = clock_after_ms(task->mark.wall_ms),
-		.stop_fd = run->plan->stop_fd,
-		.tick = show_time,
-		.context = run->progress,
+		.stop_fd = run->stop_fd,
 	};
 
-	if (!attempt->is_built)
-		return 0;
-	jail_source_init(&source);
-	source.launcher_fd = run->launcher->socket_fd;
-	source.program_fd = run->worker_fd;
-	source.null_fd = run->null_fd;
-	if (compose_roles(attempt, specs, &source, err) < 0 ||
-	    keeper_bind(&run->keeper, task->name, attempt->number, &keeper_fd, err) < 0)
+	if (seat_bind(attempt->seat, &keeper_fd, err) < 0)
 		return -1;
 	what.keeper_fd = keeper_fd;
 	attempt->judged = mem_alloc(1, sizeof(*attempt->judged));
 	if (judging_run(&what, attempt->judged, &attempt->samples, err) < 0)
 		return -1;
 	attempt->times.judged_ns = clock_wall_ns();
+	attempt->stopped = attempt->judged->stopped;
 	if (attempt->judged->has_error) {
 		*err = attempt->judged->err;
 		return err_wrap(err, "judge");
@@ -266,6 +275,38 @@ static int judge(struct attempt *attempt, struct err *err)
 	if (attempt->judged->seen.mark.kind == MARK_INFRA)
 		return err_set(err, ERR_SYS, "judge: %s", attempt->judged->seen_why);
 	return 0;
+}
+
+static int judge(struct attempt *attempt, struct err *err)
+{
+	cleanup(mem_free) struct jail_spec *specs = mem_alloc(JAIL_SOURCE_ROLES, sizeof(*specs));
+	auto_fd oracle = path_open(attempt->task_fd, "oracle.tree", O_RDONLY, 0, err);
+	auto_fd baseline = path_open(attempt->task_fd, "baseline.tree", O_RDONLY, 0, err);
+	const struct task *task = &attempt->task;
+	const struct role roles[] = {
+		{ WORKER_ORACLE, task->oracle.build.out.items[0], task->oracle.symbol, oracle },
+		{ WORKER_PATH, NULL, NULL, -1 },
+		{ WORKER_BASELINE, task->baseline.out.items[0], task->entry.symbol, baseline },
+		{ WORKER_CANDIDATE, task->build.out.items[0], task->entry.symbol,
+		  attempt->built_fd },
+	};
+	struct jail_source source;
+
+	if (!attempt->is_built)
+		return 0;
+	if (oracle < 0 || baseline < 0)
+		return -1;
+	if (seat_use(attempt->seat, TIMING_MARK, err) < 0) {
+		attempt->stopped = seat_wants_to_stop(attempt->seat);
+		return -1;
+	}
+	jail_source_init(&source);
+	source.launcher_fd = attempt->run->launcher->socket_fd;
+	source.program_fd = attempt->run->worker_fd;
+	source.null_fd = attempt->run->null_fd;
+	if (compose_roles(attempt, roles, ARRAY_LEN(roles), specs, &source, err) < 0)
+		return -1;
+	return ask_judge(attempt, &source, err);
 }
 
 /* --- the table --- */
@@ -277,85 +318,124 @@ static const struct transition {
 	int (*act)(struct attempt *attempt, struct err *err);
 	void (*tell)(const struct attempt *attempt, struct json_writer *json);
 } transitions[] = {
-	{ ATTEMPT_PLANNED, ATTEMPT_LEASED, "attempt.leased", lease,     NULL },
-	{ ATTEMPT_LEASED,  ATTEMPT_AGENT,  "attempt.agent",  run_agent, outcome_tell_agent },
-	{ ATTEMPT_AGENT,   ATTEMPT_FROZEN, KEEPER_FROZEN,    freeze,    outcome_tell_frozen },
-	{ ATTEMPT_FROZEN,  ATTEMPT_BUILT,  "attempt.built",  build,     outcome_tell_built },
-	{ ATTEMPT_BUILT,   ATTEMPT_JUDGED, "attempt.judged", judge,     outcome_tell_judged },
+	{ ATTEMPT_PLANNED, ATTEMPT_LEASED, ATTEMPT_LEASED_LINE, lease,     NULL },
+	{ ATTEMPT_LEASED,  ATTEMPT_AGENT,  ATTEMPT_AGENT_LINE,  run_agent, outcome_tell_agent },
+	{ ATTEMPT_AGENT,   ATTEMPT_FROZEN, KEEPER_FROZEN,       freeze,    outcome_tell_frozen },
+	{ ATTEMPT_FROZEN,  ATTEMPT_BUILT,  "attempt.built",     build,     outcome_tell_built },
+	{ ATTEMPT_BUILT,   ATTEMPT_JUDGED, "attempt.judged",    judge,     outcome_tell_judged },
 };
 /* clang-format on */
 
-static struct json_writer *begin_line(struct attempt *attempt, const char *event)
-{
-	struct json_writer *json = journal_begin(&attempt->run->journal, event);
-
-	json_put_text(json, "task", attempt->task->task.name);
-	json_put_int(json, "attempt", attempt->number);
-	return json;
-}
-
 static int write_begun(struct attempt *attempt, enum attempt_state to, struct err *err)
 {
-	struct json_writer *json = begin_line(attempt, "attempt.begun");
+	struct json_writer *json = seat_begin(attempt->seat, ATTEMPT_BEGUN);
 
 	json_put_text(json, "agent", attempt->agent->name);
 	json_put_text(json, "state", names_text(attempt_state_names, (int) to));
-	return journal_commit(&attempt->run->journal, err);
+	return seat_commit(attempt->seat, err);
 }
 
 static int write_infra(struct attempt *attempt, struct err *err)
 {
-	struct json_writer *json = begin_line(attempt, "attempt.infra");
+	struct json_writer *json = seat_begin(attempt->seat, "attempt.infra");
 
 	json_put_text(json, "state", names_text(attempt_state_names, (int) attempt->state));
 	json_put_text(json, "why", attempt->infra.text);
-	return journal_commit(&attempt->run->journal, err);
+	return seat_commit(attempt->seat, err);
+}
+
+static void say(struct attempt *attempt, enum attempt_state to)
+{
+	/* clang-format off */
+	static const char *const doing[] = {
+		[ATTEMPT_LEASED]   = "begins",       [ATTEMPT_AGENT]  = "agent runs",
+		[ATTEMPT_FROZEN]   = "freezing",     [ATTEMPT_BUILT]  = "building",
+		[ATTEMPT_JUDGED]   = "judging",      [ATTEMPT_RECORDED] = "recording",
+	};
+	/* clang-format on */
+	char status[512];
+
+	snprintf(status, sizeof(status), "%s: %s: %s", attempt->planned->name, attempt->agent->name,
+		 doing[to]);
+	seat_say(attempt->seat, status);
+}
+
+/* May be left as it is: nothing of an agent would be lost, and none would run twice. */
+static bool can_rest(const struct attempt *attempt)
+{
+	return attempt->state != ATTEMPT_LEASED || !attempt->stopped;
 }
 
 static int step(struct attempt *attempt, const struct transition *transition, struct err *err)
 {
 	struct json_writer *json;
-	char status[256];
 
-	snprintf(status, sizeof(status), "%s: %s: %s", attempt->task->task.name,
-		 attempt->agent->name, names_text(attempt_state_names, (int) transition->to));
-	progress_say(attempt->run->progress, status, clock_now());
+	say(attempt, transition->to);
 	if (write_begun(attempt, transition->to, err) < 0)
 		return -1;
-	if (transition->act(attempt, &attempt->infra) < 0)
+	if (transition->act(attempt, &attempt->infra) < 0) {
+		if (attempt->stopped && can_rest(attempt))
+			return 0;
 		return write_infra(attempt, err);
+	}
 	attempt->state = transition->to;
-	json = begin_line(attempt, transition->event);
+	json = seat_begin(attempt->seat, transition->event);
 	if (transition->tell)
 		transition->tell(attempt, json);
-	return journal_commit(&attempt->run->journal, err);
+	return seat_commit(attempt->seat, err);
 }
 
 /* The record on the disk is the result; the line in the journal says that it is complete. */
-static int record(struct attempt *attempt, struct record *out, struct err *err)
+static int record(struct attempt *attempt, struct err *err)
 {
 	struct json_writer *json;
+	struct record made;
 
 	attempt->times.recorded_ns = clock_wall_ns();
-	if (outcome_record(attempt, out, err) < 0)
+	if (outcome_record(attempt, &made, err) < 0)
 		return -1;
 	attempt->state = ATTEMPT_RECORDED;
-	json = begin_line(attempt, "attempt.recorded");
-	json_put_text(json, "seen", out->seen.kind);
-	json_put_text(json, "unseen", out->unseen.kind);
-	json_put_bool(json, "infra", out->infra != NULL);
-	return journal_commit(&attempt->run->journal, err);
+	json = seat_begin(attempt->seat, ATTEMPT_RECORDED_LINE);
+	json_put_bool(json, "stopped", attempt->stopped);
+	record_put(json, "record", &made);
+	return seat_commit(attempt->seat, err);
 }
 
-int attempt_run(struct run *run, struct run_task *task, const struct run_agent *agent,
-		uint32_t number, struct record *out, struct err *err)
+static int carry_out(struct attempt *attempt, struct err *err)
+{
+	if (attempt->infra.kind != ERR_NONE)
+		return record(attempt, err);
+	for (size_t i = 0; i < ARRAY_LEN(transitions); i++) {
+		if (attempt->state != transitions[i].from)
+			continue;
+		if (seat_wants_to_stop(attempt->seat))
+			return 0;
+		if (step(attempt, &transitions[i], err) < 0)
+			return -1;
+		if (attempt->state == transitions[i].from)
+			break;
+	}
+	if (attempt->stopped && can_rest(attempt))
+		return 0;
+	return record(attempt, err);
+}
+
+int attempt_run(struct run *run, const struct slot *slot, enum slot_work work, struct seat *seat,
+		struct err *err)
 {
 	cleanup(attempt_done) struct attempt attempt = {
 		.run = run,
-		.task = task,
-		.agent = agent,
-		.number = number,
+		.slot = slot,
+		.planned = &run->planned.tasks[slot->task],
+		.agent = &run->planned.agents[slot->agent],
+		.seat = seat,
+		.task = TASK_INIT,
+		.task_fd = -1,
 		.folder_fd = -1,
+		.ending = { .code = RECORD_UNKNOWN, .signal = RECORD_UNKNOWN },
+		.usage = { RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN,
+			   RECORD_UNKNOWN, RECORD_UNKNOWN },
+		.pristine_fd = -1,
 		.frozen_fd = -1,
 		.candidate_fd = -1,
 		.built_fd = -1,
@@ -365,11 +445,11 @@ int attempt_run(struct run *run, struct run_task *task, const struct run_agent *
 		.infra = ERR_INIT,
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(transitions); i++) {
-		if (attempt.state != transitions[i].from)
-			break;
-		if (step(&attempt, &transitions[i], err) < 0)
-			return -1;
-	}
-	return record(&attempt, out, err);
+	if (work == SLOT_CUT || work == SLOT_GIVE_UP)
+		attempt_cut_off(&attempt, work);
+	else if (seat_use(seat, TIMING_WORK, err) < 0)
+		return seat_wants_to_stop(seat) ? 0 : -1;
+	else if (work == SLOT_CONTINUE && attempt_take_up(&attempt, &attempt.infra) == 0)
+		attempt.state = ATTEMPT_AGENT;
+	return carry_out(&attempt, err);
 }

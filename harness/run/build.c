@@ -67,8 +67,7 @@ static int look_at_products(const struct task_build *build, const struct jail_sp
 	return 0;
 }
 
-int build_tree(const struct build_job *job, struct build_result *result, int *out_fd,
-	       struct err *err)
+int build_tree(const struct build_job *job, struct build_result *result, struct err *err)
 {
 	const struct run *run = job->run;
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
@@ -76,34 +75,32 @@ int build_tree(const struct build_job *job, struct build_result *result, int *ou
 		.folder_fd = job->folder_fd,
 		.name = job->name,
 		.output_max = run->policy.build.output,
-		.stop_fd = run->plan->stop_fd,
+		.stop_fd = run->stop_fd,
 	};
-	auto_fd products = memfd_create("proctor-built", MFD_CLOEXEC);
 	struct jail_outcome outcome;
 	struct spec_fds fds;
 
 	*result = (struct build_result){ .is_built = false };
-	if (products < 0)
-		return err_sys(err, "create a memfd");
 	if (compose_build(&run->policy, job->build, spec, err) < 0 ||
 	    rewind_to_start(job->tree_fd, err) < 0)
 		return -1;
+	snprintf(spec->cgroup.cpus, sizeof(spec->cgroup.cpus), "%s", run->cpus.others);
 	spec_fds_init(&fds);
 	fds.fd[SPEC_FD_TREES] = job->tree_fd;
-	fds.fd[SPEC_FD_COLLECT] = products;
+	fds.fd[SPEC_FD_COLLECT] = job->products_fd;
 	if (jail_run(run->launcher->socket_fd, spec, &fds, &io, &outcome, err) < 0)
 		return -1;
 	if (outcome.last.kind == EVENT_FAILED || outcome.last.kind == EVENT_LOST) {
 		*err = outcome.last.err;
 		return err_wrap(err, "build jail");
 	}
+	result->stopped = outcome.stopped;
 	if (outcome.stopped)
 		return err_set(err, ERR_SYS, "stopped by the operator");
 	judge_ending(&outcome, result->why, sizeof(result->why));
-	if (result->why[0] == '\0' && look_at_products(job->build, spec, products, result, err) < 0)
+	if (result->why[0] == '\0' &&
+	    look_at_products(job->build, spec, job->products_fd, result, err) < 0)
 		return -1;
 	result->is_built = result->why[0] == '\0';
-	if (result->is_built)
-		*out_fd = fd_take(&products);
 	return 0;
 }

@@ -12,20 +12,21 @@ struct build_job {
 	int tree_fd;   /* the stream of the tree; read from its beginning */
 	int folder_fd; /* receives NAME.stdout and NAME.stderr */
 	const char *name;
+	int products_fd; /* an empty file: receives what was built, a tree stream */
 };
 
 struct build_result {
 	bool is_built;
 	char why[256];        /* if not */
-	struct digest digest; /* of the tree that came out */
+	struct digest digest; /* root of the tree that came out */
+	bool stopped;         /* by the operator: nothing is known of the tree */
 };
 
 /**
  * build_tree() - run a build over a tree
- * @out_fd: receives what was built, a tree stream, owned by the caller; -1 if it was not
  *
  * A build that fails, takes too long or leaves less than it promises is a result. Return: -1 only
  * for a failure of ours.
  */
-int build_tree(const struct build_job *job, struct build_result *result, int *out_fd,
+int build_tree(const struct build_job *job, struct build_result *result,
 	       struct err *err) must_check;

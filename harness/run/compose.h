@@ -8,8 +8,8 @@
 /*
  * Task and policy become jails: the only file that sees both and the spec.
  *
- * A limit is the policy's; where the task asks for less, the task's. Trees and descriptors are the
- * caller's to add: these functions say where they go.
+ * A limit is the policy's; where the task asks for less, the task's. Trees, descriptors and the
+ * CPUs of agents and builds are the caller's to add: these functions say where they go.
  */
 
 /* Where things are inside. */

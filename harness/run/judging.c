@@ -21,7 +21,6 @@
 #define MAGIC UINT32_C(0x6a756467)
 
 #define KEEPER_MS (10 * 1000)
-#define TICK_MS   1000
 
 /* --- in the judge --- */
 
@@ -213,8 +212,7 @@ static void wait_for_result(int result_fd, const struct judging *what, struct ju
 				  { .fd = what->stop_fd, .events = POLLIN } };
 
 	for (;;) {
-		int64_t next = MIN_OF(clock_after_ms(TICK_MS), what->deadline);
-		int count = poll(ready, ARRAY_LEN(ready), clock_poll_ms(next));
+		int count = poll(ready, ARRAY_LEN(ready), clock_poll_ms(what->deadline));
 
 		if (count > 0 && ready[0].revents) {
 			receive(result_fd, out, samples);
@@ -222,6 +220,7 @@ static void wait_for_result(int result_fd, const struct judging *what, struct ju
 		}
 		if (count > 0) {
 			fail(out, "was stopped by the operator");
+			out->stopped = 1;
 			return;
 		}
 		if (count < 0 && errno != EINTR) {
@@ -232,7 +231,6 @@ static void wait_for_result(int result_fd, const struct judging *what, struct ju
 			run_out(out);
 			return;
 		}
-		what->tick(what->context);
 	}
 }
 

@@ -21,10 +21,8 @@ struct judging {
 	struct jail_source *source; /* launcher, program, null, and the four roles; borrowed */
 	uint32_t judge_cpu, worker_cpu;
 	int64_t floor_ppm;
-	int64_t deadline;            /* on clock_now(); a judge that takes longer is ended */
-	int stop_fd;                 /* readable: the judge is ended; -1: nothing to wait for */
-	void (*tick)(void *context); /* called about once a second while we wait */
-	void *context;
+	int64_t deadline; /* on clock_now(); a judge that takes longer is ended */
+	int stop_fd;      /* readable: the judge is ended; -1: nothing to wait for */
 };
 
 enum { JUDGING_WHY_MAX = 320 };
@@ -36,7 +34,7 @@ struct judging_result {
 	uint32_t committed_first; /* see keeper.h */
 	uint32_t sample_count;
 	uint32_t case_count;
-	uint32_t zero;
+	uint32_t stopped; /* 1: has_error because stop_fd became readable */
 	int64_t wall_ns;
 	struct marking_set seen, unseen;
 	char seen_why[JUDGING_WHY_MAX], unseen_why[JUDGING_WHY_MAX];

@@ -15,11 +15,7 @@ static void put_digest(struct json_writer *json, const char *key, const struct d
 
 void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json)
 {
-	const struct jail_result *result = &attempt->agent_outcome.last.result;
-
-	json_put_text(json, "ending", names_text(ending_names, (int) result->ending));
-	json_put_int(json, "code", result->code);
-	json_put_int(json, "wall_ns", result->wall_ns);
+	record_put_ending(json, &attempt->ending, &attempt->usage);
 }
 
 void outcome_tell_frozen(const struct attempt *attempt, struct json_writer *json)
@@ -99,29 +95,25 @@ static struct record_mark mark_of(const struct judging_result *judged,
 	return out;
 }
 
-static void fill_ending(struct attempt *attempt, struct record *out)
+void outcome_take_ending(struct attempt *attempt, const struct jail_outcome *outcome)
 {
-	const struct jail_outcome *outcome = &attempt->agent_outcome;
 	const struct jail_result *result = &outcome->last.result;
+	struct record_ending *ending = &attempt->ending;
 	const char **flags;
 
-	out->ending = (struct record_ending){ .code = RECORD_UNKNOWN, .signal = RECORD_UNKNOWN };
-	out->usage = (struct record_usage){ RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN,
-					    RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN };
-	if (attempt->times.agent_ns == 0 ||
-	    (outcome->last.kind != EVENT_ENDED && outcome->last.kind != EVENT_LOST))
+	if (outcome->last.kind != EVENT_ENDED && outcome->last.kind != EVENT_LOST)
 		return;
-	out->ending.how = names_text(ending_names, (int) result->ending);
+	ending->how = names_text(ending_names, (int) result->ending);
 	if (result->ending == ENDING_EXITED)
-		out->ending.code = result->code;
+		ending->code = result->code;
 	if (result->ending == ENDING_SIGNALED)
-		out->ending.signal = result->code;
+		ending->signal = result->code;
 	flags = arena_alloc(&attempt->run->arena, 8, sizeof(*flags));
 	for (const struct name *flag = jail_flag_names; flag->text; flag++)
 		if (result->flags & (uint32_t) flag->value)
-			flags[out->ending.flag_count++] = flag->text;
-	out->ending.flags = flags;
-	out->usage = (struct record_usage){
+			flags[ending->flag_count++] = flag->text;
+	ending->flags = flags;
+	attempt->usage = (struct record_usage){
 		.wall_ns = result->wall_ns,
 		.cpu_us = (int64_t) result->cpu_us,
 		.memory_peak = (int64_t) result->memory_peak,
@@ -139,6 +131,8 @@ static void fill_marks(struct attempt *attempt, struct record *out)
 	out->seen = RECORD_MARK_NONE;
 	out->unseen = RECORD_MARK_NONE;
 	out->labels = labels;
+	if (attempt->was_judged)
+		labels[out->label_count++] = "JUDGED_AGAIN";
 	if (!judged || judged->has_error)
 		return;
 	out->is_committed_first = judged->committed_first != 0;
@@ -254,20 +248,22 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 	struct run *run = attempt->run;
 
 	*out = (struct record){
-		.run = run->plan->id,
-		.task = attempt->task->task.name,
+		.run = run->planned.run,
+		.task = attempt->planned->name,
 		.agent = attempt->agent->name,
 		.policy = run->policy.name,
-		.attempt = attempt->number,
+		.attempt = attempt->slot->attempt,
 		.tier = "T2",
 		.trust = "OPERATOR-TRUSTED",
 		.is_built = attempt->is_built,
 		.times = attempt->times,
+		.ending = attempt->ending,
+		.usage = attempt->usage,
 		.digests = {
-			.task = &attempt->task->digest,
-			.policy = &run->policy_digest,
-			.judge = &run->judge_digest,
-			.baseline = &attempt->task->baseline_digest,
+			.task = &attempt->planned->tree,
+			.policy = &run->planned.policy,
+			.judge = &run->planned.judge,
+			.baseline = &attempt->planned->built,
 		},
 	};
 	if (!attempt->is_built && attempt->times.built_ns != 0)
@@ -282,14 +278,13 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 	}
 	if (attempt->is_built)
 		out->digests.artifact = &attempt->artifact;
-	fill_ending(attempt, out);
 	fill_marks(attempt, out);
 	fill_entries(attempt, &entries, out);
 	/* Without a folder the journal alone has it. */
 	if (attempt->folder_fd >= 0 && write_files(attempt, out, err) < 0)
 		return -1;
 	/* They belong to the attempt, which ends before the report is made. */
-	out->digests = (struct record_digests){ .task = &attempt->task->digest };
+	out->digests = (struct record_digests){ .task = &attempt->planned->tree };
 	/* Of files the file has the names; kept for each attempt, they would fill the memory. */
 	out->rejected = (struct record_entries){ .total = out->rejected.total };
 	out->unused = (struct record_entries){ .total = out->unused.total };

@@ -8,7 +8,13 @@
  */
 
 /**
- * outcome_tell_agent() - what the transition to AGENT adds to its line: how the agent ended
+ * outcome_take_ending() - how the agent's jail ended, and what it used
+ */
+void outcome_take_ending(struct attempt *attempt, const struct jail_outcome *outcome);
+
+/**
+ * outcome_tell_agent() - what the transition to AGENT adds to its line: all that is known of the
+ * agent's end
  */
 void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json);
 

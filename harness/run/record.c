@@ -25,6 +25,9 @@ bool record_is_marked(const struct record *record)
 
 struct score_result record_result(const struct record *record)
 {
+	/* Of ours, no part is the candidate's: not even that it compiled. */
+	if (!record_is_marked(record))
+		return (struct score_result){ .is_compiled = false };
 	return (struct score_result){ .is_compiled = record->is_built,
 				      .is_correct = is_correct(&record->seen),
 				      .speedup = record_speedup(&record->seen) };
@@ -149,6 +152,13 @@ static void put_usage(struct json_writer *json, const struct record_usage *usage
 	put_known(json, "stdout_bytes", usage->stdout_bytes);
 	put_known(json, "stderr_bytes", usage->stderr_bytes);
 	json_put_end(json);
+}
+
+void record_put_ending(struct json_writer *json, const struct record_ending *ending,
+		       const struct record_usage *usage)
+{
+	put_ending(json, ending);
+	put_usage(json, usage);
 }
 
 static void put_digests(struct json_writer *json, const struct record_digests *digests)

@@ -165,6 +165,12 @@ double record_speedup(const struct record_mark *mark);
 void record_put(struct json_writer *json, const char *key, const struct record *record);
 
 /**
+ * record_put_ending() - write the members "ending" and "usage" of the object that is open
+ */
+void record_put_ending(struct json_writer *json, const struct record_ending *ending,
+		       const struct record_usage *usage);
+
+/**
  * record_write() - put the record into the attempt's folder, in place of an earlier one
  *
  * After a crash there is the old file or the new one. A full disk is ERR_HOST.

@@ -5,19 +5,23 @@
 #include "harness/config/task.h"
 #include "harness/evidence/digest.h"
 #include "harness/judge/keeper.h"
+#include "harness/run/cpus.h"
 #include "harness/run/journal.h"
 #include "harness/run/launcher.h"
+#include "harness/run/planned.h"
 #include "harness/run/progress.h"
-#include "harness/run/record.h"
+#include "harness/run/slots.h"
+#include "harness/run/timing.h"
 
 /*
  * A run: some agents on some tasks, each so many times
  *
  * What was opened while proctor was root is given to it as descriptors; it parses, builds and
  * judges without privilege. Everything that happens stands in the journal before anything else
- * depends on it.
+ * depends on it, and everything that is needed stands in the run's folder before anything
+ * happens: a run that was cut off anywhere is resumed from there.
  */
-enum { RUN_TASKS_MAX = 512, RUN_AGENTS_MAX = 64, RUN_ATTEMPTS_MAX = 100 };
+enum { RUN_TASKS_MAX = 512, RUN_AGENTS_MAX = 64, RUN_ATTEMPTS_MAX = 100, RUN_SEATS_MAX = 64 };
 
 /* An agent that is a script: a solution folder of the task that is copied over the workspace, or a
  * program that is run in it. */
@@ -27,62 +31,65 @@ struct run_agent {
 	int program_fd;       /* borrowed; -1: the solution */
 };
 
-struct run_task {
-	int folder_fd; /* borrowed */
-	struct task task;
-	struct digest digest; /* of the whole folder */
-	/* Tree streams, owned: the workspace, what building it and the oracle gave. */
-	int pristine_fd, baseline_fd, oracle_fd;
-	struct digest baseline_digest;
-};
-
-/* What a run is to do. */
+/* What a new run is to do. */
 struct run_plan {
 	const char *id;
-	const char *programs; /* the folder of proctor's programs, see launcher.h */
-	int folder_fd;        /* of the run: empty, ours; borrowed */
-	int policy_fd;        /* the policy's file; -1: the default policy; borrowed */
+	int policy_fd; /* the policy's file; -1: the default policy; borrowed */
 	const char *policy_path;
 	size_t task_count, agent_count;
-	int task_fds[RUN_TASKS_MAX]; /* borrowed */
+	int task_fds[RUN_TASKS_MAX];           /* borrowed */
+	const char *task_paths[RUN_TASKS_MAX]; /* what messages call them */
 	struct run_agent agents[RUN_AGENTS_MAX];
 	uint32_t repeats; /* attempts of each agent on each task */
-	int stop_fd;      /* readable: the operator wants the end; borrowed, -1 for none */
+	int64_t retries;  /* of an attempt that was INFRA; -1: as the policy says */
+	uint32_t seats;   /* attempts at one time */
+};
+
+/* Where it happens, for a new run and for one that is resumed. All borrowed. */
+struct run_place {
+	const char *programs; /* the folder of proctor's programs, see launcher.h */
+	int folder_fd;        /* of the run; ours */
+	int secret_fd;        /* see keeper_start() */
+	int stop_fd;          /* readable: the operator wants the end; -1 for none */
+	struct timing_files timing;
+	uint32_t seats; /* 0: as planned */
 };
 
 struct run {
-	const struct run_plan *plan;
+	const struct run_place *place;
 	const struct launcher *launcher; /* borrowed */
+	int stop_fd;                     /* borrowed: the place's, or a seat's own */
+	struct planned planned;
 	struct policy policy;
-	struct digest policy_digest, judge_digest;
-	struct run_task *tasks; /* owned: plan->task_count */
 	struct journal journal;
 	struct keeper keeper;
 	struct progress *progress; /* borrowed */
 	int null_fd, worker_fd;    /* owned */
-	uint32_t judge_cpu, worker_cpu;
+	struct cpus cpus;
+	struct slots slots;
 	struct arena arena; /* texts of the records */
-	struct record *records;
-	size_t record_count;
-	bool stopped;
+	bool stopped;       /* by the operator */
 };
 
 /**
- * run_open() - load policy and tasks, build baselines and oracles, open journal and keeper, and
- * write down what is going to be done
+ * run_create() - load policy and tasks, build baselines and oracles, keep all of it in the run's
+ * folder, open journal and keeper, and write down what is going to be done
  * @launcher: started before root was dropped; must outlive the run
  *
  * After a failure nothing of an agent has run. run_done() in any case.
  */
-int run_open(struct run *run, const struct run_plan *plan, const struct launcher *launcher,
-	     struct progress *progress, struct err *err) must_check;
+int run_create(struct run *run, const struct run_place *place, const struct run_plan *plan,
+	       const struct launcher *launcher, struct progress *progress,
+	       struct err *err) must_check;
 
 /**
- * run_attempts() - carry out every planned attempt; run->records has one for each
+ * run_resume() - read a run's folder and journal, and stand where it was left
  *
- * Return: 0, also where attempts failed; -1 if the run itself can not go on (a full disk).
+ * What has changed in the folder since then, and another proctor's run, are ERR_INPUT errors.
+ * run_done() in any case.
  */
-int run_attempts(struct run *run, struct err *err) must_check;
+int run_resume(struct run *run, const struct run_place *place, const struct launcher *launcher,
+	       struct progress *progress, struct err *err) must_check;
 
 /**
  * run_done() - end the keeper and close everything

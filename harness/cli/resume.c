@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "harness/cli/options.h"
+#include "harness/cli/running.h"
+#include "sandbox/base/fd.h"
+
+struct resume_options {
+	uint64_t seats;
+	int json_fd;
+};
+
+#define AT(member) offsetof(struct resume_options, member)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	{ "seats", "COUNT", OPTION_COUNT, AT(seats),   1, RUN_SEATS_MAX, "attempts at one time (as planned)" },
+	{ "json",  "[=FD]", OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1)" },
+};
+/* clang-format on */
+
+static const struct option_table table = {
+	.usage = "proctor resume [OPTION]… FOLDER",
+	.about =
+		"Goes on with the run that is kept in FOLDER, wherever it was cut off: no attempt "
+		"is lost, and no agent is started twice under one number. What was cut off while "
+		"its agent ran is INFRA and tried again as a new attempt.\nExit codes: as those of "
+		"proctor run.",
+	.rows = rows,
+	.count = ARRAY_LEN(rows),
+};
+
+/* The run's owner goes on with it: it is he who can write there. */
+static int find_owner(struct running *running, struct account *out, struct err *err)
+{
+	struct stat info;
+	char uid[32];
+
+	if (fstat(running->place.folder_fd, &info) < 0)
+		return err_sys(err, "look at '%s'", running->folder);
+	if (info.st_uid == 0)
+		return err_set(err, ERR_INPUT,
+			       "'%s' is root's: proctor gives a run's folder to the operator's "
+			       "account, so this is none",
+			       running->folder);
+	snprintf(uid, sizeof(uid), "%u", info.st_uid);
+	if (account_find(uid, out, err) < 0)
+		return err_wrap(err, "the owner of '%s'", running->folder);
+	return 0;
+}
+
+int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err)
+{
+	cleanup(running_done) struct running running = RUNNING_INIT;
+	struct resume_options options = { .json_fd = -1 };
+	struct account account;
+	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
+
+	if (asked > 0) {
+		options_print_help(&table, stdout);
+		return 0;
+	}
+	if (asked < 0)
+		return -1;
+	if (first + 1 != argc)
+		return err_set(err, ERR_USAGE,
+			       "it is one FOLDER of a run that is resumed; see proctor resume "
+			       "--help");
+	snprintf(running.folder, sizeof(running.folder), "%s", argv[first]);
+	running.json_fd = options.json_fd;
+	running.place.seats = (uint32_t) options.seats;
+	running.place.folder_fd =
+		open(running.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (running.place.folder_fd < 0) {
+		err_sys(err, "the run's folder '%s'", running.folder);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
+	if (find_owner(&running, &account, err) < 0 ||
+	    running_become(&running, cli, &account, err) < 0)
+		return -1;
+	return running_carry_out(&running, cli, NULL, err);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/cli/running.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/cli/signals.h"
+#include "harness/report/attempts.h"
+#include "harness/run/schedule.h"
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/log.h"
+#include "sandbox/base/mem.h"
+
+/*
+ * The folder is the operator's, who could have put anything there under this name: what is opened
+ * by root is root's own file, with no second name elsewhere.
+ */
+static int open_secret(struct running *running, struct err *err)
+{
+	struct stat info;
+	auto_fd fd = openat(running->place.folder_fd, KEEPER_SECRET_FILE,
+			    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return err_sys(err, "open '%s/" KEEPER_SECRET_FILE "'", running->folder);
+	if (!S_ISREG(info.st_mode) || info.st_uid != 0 || info.st_nlink != 1 ||
+	    (info.st_mode & 077) != 0 || (info.st_size != 0 && info.st_size != KEEPER_SECRET_LEN))
+		return err_set(err, ERR_INPUT,
+			       "'%s/" KEEPER_SECRET_FILE
+			       "' is not the file that proctor made there",
+			       running->folder);
+	running->place.secret_fd = fd_take(&fd);
+	return 0;
+}
+
+int running_become(struct running *running, const struct cli *cli, const struct account *account,
+		   struct err *err)
+{
+	if (open_secret(running, err) < 0 ||
+	    launcher_start(cli->programs, &running->launcher, err) < 0 ||
+	    timing_open(&running->place.timing, err) < 0 || account_become(account, err) < 0)
+		return -1;
+	running->place.programs = cli->programs;
+	running->place.stop_fd = signals_open_stop(err);
+	return running->place.stop_fd < 0 ? -1 : 0;
+}
+
+/* --- the report --- */
+
+/* Of each slot the record of its latest attempt; the caller frees them. */
+static struct record *collect(const struct run *run, size_t *count)
+{
+	struct record *records = mem_alloc(run->slots.count, sizeof(*records));
+
+	*count = 0;
+	for (size_t i = 0; i < run->slots.count; i++)
+		if (run->slots.list[i].state == SLOT_RECORDED)
+			records[(*count)++] = run->slots.list[i].record;
+	return records;
+}
+
+static struct score_summary summarise(const struct record *records, size_t count)
+{
+	cleanup(mem_free) struct score_result *results = mem_alloc(count, sizeof(*results));
+
+	for (size_t i = 0; i < count; i++)
+		results[i] = record_result(&records[i]);
+	return score_summarise(results, count);
+}
+
+/* What the table does not say: attempts that are not in it. */
+static void add_rest(const struct run *run, size_t count, struct str *out)
+{
+	if (run->slots.infra > 0)
+		str_addf(out, "%zu attempt%s INFRA (ours, not the candidate's)\n", run->slots.infra,
+			 run->slots.infra == 1 ? " was" : "s were");
+	if (count < run->slots.count)
+		str_addf(out, "%zu of %zu planned attempts have no record yet\n",
+			 run->slots.count - count, run->slots.count);
+}
+
+static int print_report(const struct run *run, const struct record *records, size_t count,
+			bool color, struct err *err)
+{
+	cleanup(table_done) struct table report = TABLE_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	const struct table_style style = { .has_color = color };
+	struct score_summary summary = summarise(records, count);
+
+	attempts_table(records, count, &report);
+	table_print(&report, &style, &text);
+	attempts_add_summary(&summary, &text);
+	add_rest(run, count, &text);
+	return io_write_waiting(STDOUT_FILENO, text.text, text.len, "the report", err);
+}
+
+static int write_json(const struct run *run, const struct record *records, size_t count,
+		      const struct running *running, struct err *err)
+{
+	cleanup(table_done) struct table report = TABLE_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	struct score_summary summary = summarise(records, count);
+	struct json_writer json;
+
+	attempts_table(records, count, &report);
+	json_writer_init(&json, &text);
+	json_put_object(&json, NULL);
+	json_put_text(&json, "run", run->planned.run);
+	json_put_text(&json, "folder", running->folder);
+	json_put_int(&json, "planned", (int64_t) run->slots.count);
+	json_put_int(&json, "infra", (int64_t) run->slots.infra);
+	json_put_bool(&json, "finished", slots_are_through(&run->slots));
+	table_put(&report, &json, "attempts");
+	attempts_put_summary(&summary, &json, "summary");
+	json_put_end(&json);
+	str_add(&text, "\n", 1);
+	return io_write_waiting(running->json_fd, text.text, text.len, "the JSON report", err);
+}
+
+static int report(const struct run *run, const struct running *running, bool color, struct err *err)
+{
+	size_t count;
+	cleanup(mem_free) struct record *records = collect(run, &count);
+
+	if (running->json_fd != STDOUT_FILENO && print_report(run, records, count, color, err) < 0)
+		return -1;
+	if (running->json_fd >= 0 && write_json(run, records, count, running, err) < 0)
+		return -1;
+	return 0;
+}
+
+static bool is_valid(const struct record_mark *mark)
+{
+	return mark->kind && strcmp(mark->kind, "VALID") == 0;
+}
+
+/* 0 only if every planned attempt is VALID, seen and unseen. */
+static int exit_code(const struct run *run)
+{
+	for (size_t i = 0; i < run->slots.count; i++) {
+		const struct slot *slot = &run->slots.list[i];
+
+		if (slot->state != SLOT_RECORDED || !is_valid(&slot->record.seen) ||
+		    (slot->record.unseen.kind && !is_valid(&slot->record.unseen)))
+			return 1;
+	}
+	return 0;
+}
+
+static size_t count_final(const struct run *run)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->slots.count; i++)
+		count += slots_is_final(&run->slots, &run->slots.list[i]);
+	return count;
+}
+
+/* Whatever ended it, what has a record is reported. */
+static int carry_on(struct running *running, const struct cli *cli, struct run *run,
+		    struct progress *progress, struct err *err)
+{
+	struct err ignored = ERR_INIT;
+	int result;
+
+	progress->total = run->slots.count;
+	progress_add(progress, count_final(run), clock_now());
+	result = schedule_run(run, err);
+	progress_clear(progress);
+	if (result < 0) {
+		best_effort(report(run, running, cli->color, &ignored));
+		return err_wrap(err, "run '%s', which `proctor resume` goes on with",
+				running->folder);
+	}
+	if (report(run, running, cli->color, err) < 0)
+		return -1;
+	if (run->stopped)
+		log_say(LOG_NOTICE, "run.kept", "stopped: `proctor resume %s` goes on",
+			running->folder);
+	else
+		log_say(LOG_NOTICE, "run.kept", "done: %s", running->folder);
+	return exit_code(run);
+}
+
+int running_carry_out(struct running *running, const struct cli *cli, const struct run_plan *plan,
+		      struct err *err)
+{
+	cleanup(progress_done) struct progress progress = PROGRESS_INIT;
+	cleanup(run_done) struct run run;
+	int result;
+
+	progress_start(&progress, STDERR_FILENO, cli->terminal, cli->width, 0, clock_now());
+	result = plan ? run_create(&run, &running->place, plan, &running->launcher, &progress, err)
+		      : run_resume(&run, &running->place, &running->launcher, &progress, err);
+	if (result == 0)
+		return carry_on(running, cli, &run, &progress, err);
+	progress_clear(&progress);
+	return err_wrap(err, "run '%s'", running->folder);
+}
+
+void running_done(struct running *running)
+{
+	launcher_done(&running->launcher);
+	timing_files_done(&running->place.timing);
+	fd_close(&running->place.stop_fd);
+	fd_close(&running->place.secret_fd);
+	fd_close(&running->place.folder_fd);
+}

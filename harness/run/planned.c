@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/planned.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/path.h"
+
+enum { FILE_MAX = 16 << 20, TEXT_MAX = 255, CHUNK = 1 << 16, COUNT_MAX = 100000 };
+
+const char *const planned_file_names[PLANNED_FILES] = {
+	[PLANNED_TASK] = "task.yaml",
+	[PLANNED_PRISTINE] = "pristine.tree",
+	[PLANNED_BASELINE] = "baseline.tree",
+	[PLANNED_ORACLE] = "oracle.tree",
+};
+
+void planned_path(const struct planned *planned, size_t task, size_t agent,
+		  char out[PLANNED_PATH_MAX])
+{
+	if (planned->agents[agent].is_solution)
+		snprintf(out, PLANNED_PATH_MAX, "tasks/%s/agent-%zu.tree",
+			 planned->tasks[task].name, agent + 1);
+	else
+		snprintf(out, PLANNED_PATH_MAX, "agents/%zu.tree", agent + 1);
+}
+
+int planned_digest_fd(int fd, const char *what, struct digest *out, struct err *err)
+{
+	cleanup(digest_done) struct digest_state state = DIGEST_STATE_INIT;
+	uint8_t chunk[CHUNK];
+	ssize_t got;
+
+	digest_begin(&state);
+	while ((got = io_read_some(fd, chunk, sizeof(chunk))) > 0)
+		digest_add(&state, chunk, (size_t) got);
+	if (got < 0)
+		return err_sys(err, "read '%s'", what);
+	*out = digest_end(&state);
+	return 0;
+}
+
+int planned_digest_file(int folder_fd, const char *path, struct digest *out, struct err *err)
+{
+	auto_fd fd = path_open(folder_fd, path, O_RDONLY, 0, err);
+
+	if (fd < 0)
+		return -1;
+	return planned_digest_fd(fd, path, out, err);
+}
+
+/* --- writing --- */
+
+static void put_digest(struct json_writer *json, const char *key, const struct digest *digest)
+{
+	char hex[DIGEST_HEX];
+
+	digest_hex(digest, hex);
+	json_put_text(json, key, hex);
+}
+
+static void put_task(struct json_writer *json, const struct planned *planned,
+		     const struct planned_task *task)
+{
+	json_put_object(json, NULL);
+	json_put_text(json, "name", task->name);
+	put_digest(json, "tree", &task->tree);
+	put_digest(json, "built", &task->built);
+	json_put_array(json, "files");
+	for (size_t i = 0; i < PLANNED_FILES; i++) {
+		json_put_object(json, NULL);
+		json_put_text(json, "name", planned_file_names[i]);
+		put_digest(json, "sha256", &task->files[i]);
+		json_put_end(json);
+	}
+	json_put_end(json);
+	json_put_array(json, "agents");
+	for (size_t i = 0; i < planned->agent_count; i++) {
+		json_put_object(json, NULL);
+		put_digest(json, "sha256", &task->agents[i]);
+		json_put_end(json);
+	}
+	json_put_end(json);
+	json_put_end(json);
+}
+
+void planned_put(struct json_writer *json, const struct planned *planned)
+{
+	json_put_text(json, "run", planned->run);
+	put_digest(json, "policy", &planned->policy);
+	put_digest(json, "judge", &planned->judge);
+	json_put_int(json, "repeats", planned->repeats);
+	json_put_int(json, "retries", planned->retries);
+	json_put_int(json, "seats", planned->seats);
+	json_put_array(json, "tasks");
+	for (size_t i = 0; i < planned->task_count; i++)
+		put_task(json, planned, &planned->tasks[i]);
+	json_put_end(json);
+	json_put_array(json, "agents");
+	for (size_t i = 0; i < planned->agent_count; i++) {
+		json_put_object(json, NULL);
+		json_put_text(json, "name", planned->agents[i].name);
+		json_put_bool(json, "solution", planned->agents[i].is_solution);
+		json_put_end(json);
+	}
+	json_put_end(json);
+}
+
+int planned_write(const struct planned *planned, int folder_fd, struct digest *digest_out,
+		  struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	struct json_writer json;
+
+	json_writer_init(&json, &text);
+	json_put_object(&json, NULL);
+	json_put_text(&json, "schema", PLANNED_SCHEMA);
+	planned_put(&json, planned);
+	json_put_end(&json);
+	str_add(&text, "\n", 1);
+	*digest_out = digest_sha256(text.text, text.len);
+	return io_replace_file(folder_fd, PLANNED_FILE, text.text, text.len, 0644, err);
+}
+
+/* --- reading --- */
+
+static int get_text(const struct json_value *object, const char *key, struct planned *planned,
+		    const char **out, struct err *err)
+{
+	const char *text = NULL;
+
+	if (json_get_text(object, key, TEXT_MAX, &text, err) < 0)
+		return -1;
+	*out = arena_copy(&planned->arena, text, strlen(text));
+	return 0;
+}
+
+static int get_digest(const struct json_value *object, const char *key, struct digest *out,
+		      struct err *err)
+{
+	const char *text = NULL;
+
+	if (json_get_text(object, key, DIGEST_HEX, &text, err) < 0)
+		return -1;
+	if (digest_parse(out, text) < 0)
+		return err_set(err, ERR_INPUT, "key '%s' is no SHA-256", key);
+	return 0;
+}
+
+static int get_count(const struct json_value *object, const char *key, uint32_t min, uint32_t *out,
+		     struct err *err)
+{
+	int64_t value = 0;
+
+	if (json_get_int(object, key, min, COUNT_MAX, &value, err) < 0)
+		return -1;
+	*out = (uint32_t) value;
+	return 0;
+}
+
+static int get_task(const struct json_value *value, struct planned *planned,
+		    struct planned_task *out, struct err *err)
+{
+	const struct json_value *files = json_member(value, "files");
+
+	if (get_text(value, "name", planned, &out->name, err) < 0 ||
+	    get_digest(value, "tree", &out->tree, err) < 0 ||
+	    get_digest(value, "built", &out->built, err) < 0)
+		return -1;
+	/* It becomes part of paths. */
+	if (!path_is_relative(out->name) || strchr(out->name, '/'))
+		return err_set(err, ERR_INPUT, "a task's name is no name of a folder");
+	for (size_t i = 0; i < PLANNED_FILES; i++)
+		if (get_digest(json_item(files, i), "sha256", &out->files[i], err) < 0)
+			return err_wrap(err, "file '%s'", planned_file_names[i]);
+	out->agents = arena_alloc(&planned->arena, planned->agent_count, sizeof(*out->agents));
+	for (size_t i = 0; i < planned->agent_count; i++)
+		if (get_digest(json_item(json_member(value, "agents"), i), "sha256",
+			       &out->agents[i], err) < 0)
+			return err_wrap(err, "agent %zu", i + 1);
+	return 0;
+}
+
+static int get_agent(const struct json_value *value, struct planned *planned,
+		     struct planned_agent *out, struct err *err)
+{
+	if (get_text(value, "name", planned, &out->name, err) < 0)
+		return -1;
+	return json_get_bool(value, "solution", &out->is_solution, err);
+}
+
+static int get_lists(const struct json_value *root, struct planned *out, struct err *err)
+{
+	const struct json_value *tasks = json_member(root, "tasks");
+	const struct json_value *agents = json_member(root, "agents");
+
+	out->task_count = json_count(tasks);
+	out->agent_count = json_count(agents);
+	if (out->task_count == 0 || out->agent_count == 0 || out->task_count > COUNT_MAX ||
+	    out->agent_count > COUNT_MAX)
+		return err_set(err, ERR_INPUT, "no tasks, no agents, or too many");
+	out->tasks = arena_alloc(&out->arena, out->task_count, sizeof(*out->tasks));
+	out->agents = arena_alloc(&out->arena, out->agent_count, sizeof(*out->agents));
+	for (size_t i = 0; i < out->task_count; i++)
+		if (get_task(json_item(tasks, i), out, &out->tasks[i], err) < 0)
+			return err_wrap(err, "task %zu", i + 1);
+	for (size_t i = 0; i < out->agent_count; i++)
+		if (get_agent(json_item(agents, i), out, &out->agents[i], err) < 0)
+			return err_wrap(err, "agent %zu", i + 1);
+	return 0;
+}
+
+static int get_all(const struct json_value *root, struct planned *out, struct err *err)
+{
+	const char *schema = NULL;
+
+	if (json_get_text(root, "schema", TEXT_MAX, &schema, err) < 0)
+		return -1;
+	if (strcmp(schema, PLANNED_SCHEMA) != 0)
+		return err_set(err, ERR_INPUT, "its schema is '%s', not '" PLANNED_SCHEMA "'",
+			       schema);
+	if (get_text(root, "run", out, &out->run, err) < 0 ||
+	    get_digest(root, "policy", &out->policy, err) < 0 ||
+	    get_digest(root, "judge", &out->judge, err) < 0 ||
+	    get_count(root, "repeats", 1, &out->repeats, err) < 0 ||
+	    get_count(root, "retries", 0, &out->retries, err) < 0 ||
+	    get_count(root, "seats", 1, &out->seats, err) < 0)
+		return -1;
+	return get_lists(root, out, err);
+}
+
+static int check_file(int folder_fd, const char *path, const struct digest *wanted, struct err *err)
+{
+	struct digest is;
+
+	if (planned_digest_file(folder_fd, path, &is, err) < 0)
+		return -1;
+	if (!digest_equal(&is, wanted))
+		return err_set(err, ERR_INPUT, "'%s' is not what was planned: it was changed",
+			       path);
+	return 0;
+}
+
+static int check_files(int folder_fd, const struct planned *planned, struct err *err)
+{
+	char path[PLANNED_PATH_MAX];
+
+	if (check_file(folder_fd, PLANNED_POLICY, &planned->policy, err) < 0)
+		return -1;
+	for (size_t i = 0; i < planned->task_count; i++) {
+		for (size_t j = 0; j < PLANNED_FILES; j++) {
+			snprintf(path, sizeof(path), "tasks/%s/%s", planned->tasks[i].name,
+				 planned_file_names[j]);
+			if (check_file(folder_fd, path, &planned->tasks[i].files[j], err) < 0)
+				return -1;
+		}
+		for (size_t j = 0; j < planned->agent_count; j++) {
+			planned_path(planned, i, j, path);
+			if (check_file(folder_fd, path, &planned->tasks[i].agents[j], err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+int planned_read(int folder_fd, struct planned *out, struct digest *digest_out, struct err *err)
+{
+	cleanup(planned_done) struct planned made = PLANNED_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	cleanup(json_done) struct json json = JSON_INIT;
+
+	if (io_read_file(folder_fd, PLANNED_FILE, FILE_MAX, &text, err) < 0)
+		return -1;
+	if (json_parse(&json, text.text, text.len, FILE_MAX, err) < 0 ||
+	    get_all(json_root(&json), &made, err) < 0) {
+		return err_wrap(err, PLANNED_FILE);
+	}
+	if (check_files(folder_fd, &made, err) < 0)
+		return -1;
+	*digest_out = digest_sha256(text.text, text.len);
+	*out = take(made, PLANNED_INIT);
+	return 0;
+}
+
+void planned_done(struct planned *planned)
+{
+	arena_done(&planned->arena);
+	*planned = PLANNED_INIT;
+}

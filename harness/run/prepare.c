@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/evidence/manifest.h"
+#include "harness/evidence/tree.h"
+#include "harness/run/agent.h"
+#include "harness/run/build.h"
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/base/path.h"
+
+/* One task on its way into the run's folder. */
+struct job {
+	struct run *run;
+	const struct run_plan *plan;
+	size_t index;
+	int from_fd;   /* borrowed: the task's folder */
+	int folder_fd; /* its folder in the run */
+	struct task task;
+	struct planned_task *planned;
+};
+
+static void job_done(struct job *job)
+{
+	task_done(&job->task);
+	fd_close(&job->folder_fd);
+}
+
+static int new_file(int folder_fd, const char *name, struct err *err)
+{
+	int fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return err_sys(err, "create '%s'", name);
+	return fd;
+}
+
+static int make_folder(int folder_fd, const char *name, struct err *err)
+{
+	if (mkdirat(folder_fd, name, 0755) < 0)
+		return err_sys(err, "create folder '%s'", name);
+	return 0;
+}
+
+/* --- the policy --- */
+
+static int prepare_policy(struct run *run, const struct run_plan *plan, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	if (plan->policy_fd < 0) {
+		size_t len;
+		const char *built_in = policy_default_text(&len);
+
+		str_add(&text, built_in, len);
+	} else if (io_read_fd(plan->policy_fd, POLICY_FILE_MAX, plan->policy_path, &text, err) <
+		   0) {
+		return -1;
+	}
+	if (policy_parse(plan->policy_fd < 0 ? "the built-in policy" : plan->policy_path, text.text,
+			 text.len, &run->policy, err) < 0)
+		return -1;
+	run->planned.policy = digest_sha256(text.text, text.len);
+	return io_replace_file(run->place->folder_fd, PLANNED_POLICY, text.text, text.len, 0644,
+			       err);
+}
+
+/* --- a task --- */
+
+static int open_task_folder(struct job *job, struct err *err)
+{
+	char path[PLANNED_PATH_MAX];
+
+	snprintf(path, sizeof(path), "tasks/%s", job->task.name);
+	if (make_folder(job->run->place->folder_fd, path, err) < 0) {
+		if (err->sys == EEXIST)
+			return err_set(err, ERR_INPUT, "a task of this name is given twice");
+		return -1;
+	}
+	job->folder_fd = path_open_folder(job->run->place->folder_fd, path, err);
+	return job->folder_fd < 0 ? -1 : 0;
+}
+
+static int hash_task(const struct job *job, struct digest *out, struct err *err)
+{
+	cleanup(manifest_done) struct manifest manifest = MANIFEST_INIT;
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	struct stream_counts counts;
+	auto_fd tree = memfd_create("proctor-task", MFD_CLOEXEC);
+
+	if (tree < 0)
+		return err_sys(err, "create a memfd");
+	if (tree_pack(job->from_fd, &limits, tree, &counts, err) < 0)
+		return -1;
+	if (lseek(tree, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	if (manifest_read(tree, &limits, &manifest, err) < 0)
+		return -1;
+	*out = manifest.root;
+	return 0;
+}
+
+static int copy_text(const struct job *job, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	if (io_read_file(job->from_fd, "task.yaml", STR_MAX - 1, &text, err) < 0)
+		return -1;
+	return io_replace_file(job->folder_fd, "task.yaml", text.text, text.len, 0644, err);
+}
+
+/* Packs a folder of the task. Return: the tree. */
+static int pack(const struct job *job, const char *folder, const char *name, struct err *err)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	struct stream_counts counts;
+	auto_fd from = path_open_folder(job->from_fd, folder, err);
+	auto_fd to = -1;
+
+	if (from < 0)
+		return -1;
+	to = new_file(job->folder_fd, name, err);
+	if (to < 0 || tree_pack(from, &limits, to, &counts, err) < 0)
+		return -1;
+	return fd_take(&to);
+}
+
+/* The author's own code has to build; where it does not, its author has to know why. */
+static int build_own(const struct job *job, const struct task_build *build, int tree_fd,
+		     const char *name, struct digest *root, struct err *err)
+{
+	char file[64];
+	struct build_result result;
+	struct build_job what = {
+		.run = job->run,
+		.build = build,
+		.tree_fd = tree_fd,
+		.folder_fd = job->folder_fd,
+		.name = name,
+	};
+	auto_fd products = -1;
+
+	snprintf(file, sizeof(file), "%s.tree", name);
+	products = new_file(job->folder_fd, file, err);
+	if (products < 0)
+		return -1;
+	what.products_fd = products;
+	if (build_tree(&what, &result, err) < 0)
+		return err_wrap(err, "%s", name);
+	if (!result.is_built)
+		return err_set(err, ERR_INPUT,
+			       "%s: %s; its output is in tasks/%s/%s.stderr of the run's folder",
+			       name, result.why, job->task.name, name);
+	*root = result.digest;
+	return 0;
+}
+
+static int build_both(const struct job *job, struct err *err)
+{
+	auto_fd workspace = pack(job, "workspace", "pristine.tree", err);
+	auto_fd evaluate = -1;
+	struct digest oracle;
+
+	if (workspace < 0)
+		return -1;
+	evaluate = pack(job, "evaluate", "evaluate.tree", err);
+	if (evaluate < 0)
+		return -1;
+	if (build_own(job, &job->task.baseline, workspace, "baseline", &job->planned->built, err) <
+	    0)
+		return -1;
+	return build_own(job, &job->task.oracle.build, evaluate, "oracle", &oracle, err);
+}
+
+/* What each agent brings along for this task. */
+static int pack_agents(const struct job *job, struct err *err)
+{
+	const struct run_plan *plan = job->plan;
+	int run_fd = job->run->place->folder_fd;
+	char path[PLANNED_PATH_MAX];
+
+	for (size_t i = 0; i < plan->agent_count; i++) {
+		const struct run_agent *agent = &plan->agents[i];
+		auto_fd tree = -1;
+
+		planned_path(&job->run->planned, job->index, i, path);
+		if (agent->solution) {
+			tree = new_file(run_fd, path, err);
+			if (tree < 0 ||
+			    agent_pack_solution(job->from_fd, agent->solution, tree, err) < 0)
+				return err_wrap(err, "agent '%s'", agent->name);
+		}
+		if (planned_digest_file(run_fd, path, &job->planned->agents[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int digest_files(const struct job *job, struct err *err)
+{
+	for (size_t i = 0; i < PLANNED_FILES; i++)
+		if (planned_digest_file(job->folder_fd, planned_file_names[i],
+					&job->planned->files[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int prepare_task(struct job *job, struct err *err)
+{
+	struct planned *planned = &job->run->planned;
+	char status[256];
+
+	if (task_load(job->from_fd, &job->task, err) < 0)
+		return -1;
+	job->planned->name = arena_copy(&planned->arena, job->task.name, strlen(job->task.name));
+	job->planned->agents =
+		arena_alloc(&planned->arena, planned->agent_count, sizeof(struct digest));
+	snprintf(status, sizeof(status), "%s: baseline and oracle", job->task.name);
+	progress_say(job->run->progress, status, clock_now());
+	if (open_task_folder(job, err) < 0 || pack_agents(job, err) < 0 ||
+	    hash_task(job, &job->planned->tree, err) < 0 || copy_text(job, err) < 0 ||
+	    build_both(job, err) < 0)
+		return -1;
+	return digest_files(job, err);
+}
+
+/* --- all of it --- */
+
+static int pack_programs(struct run *run, const struct run_plan *plan, struct err *err)
+{
+	char path[PLANNED_PATH_MAX];
+
+	if (make_folder(run->place->folder_fd, "agents", err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->agent_count; i++) {
+		auto_fd tree = -1;
+
+		if (plan->agents[i].solution)
+			continue;
+		snprintf(path, sizeof(path), "agents/%zu.tree", i + 1);
+		tree = new_file(run->place->folder_fd, path, err);
+		if (tree < 0 || agent_pack_program(plan->agents[i].program_fd, tree, err) < 0)
+			return err_wrap(err, "agent '%s'", plan->agents[i].name);
+	}
+	return 0;
+}
+
+static void take_plan(struct planned *planned, const struct run_plan *plan,
+		      const struct policy *policy)
+{
+	struct arena *arena = &planned->arena;
+
+	planned->run = arena_copy(arena, plan->id, strlen(plan->id));
+	planned->task_count = plan->task_count;
+	planned->agent_count = plan->agent_count;
+	planned->repeats = plan->repeats;
+	planned->retries =
+		(uint32_t) (plan->retries < 0 ? (int64_t) policy->retries : plan->retries);
+	planned->seats = plan->seats;
+	planned->tasks = arena_alloc(arena, plan->task_count, sizeof(*planned->tasks));
+	planned->agents = arena_alloc(arena, plan->agent_count, sizeof(*planned->agents));
+	for (size_t i = 0; i < plan->agent_count; i++)
+		planned->agents[i] = (struct planned_agent){
+			.name = arena_copy(arena, plan->agents[i].name,
+					   strlen(plan->agents[i].name)),
+			.is_solution = plan->agents[i].solution != NULL,
+		};
+}
+
+int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
+{
+	if (prepare_policy(run, plan, err) < 0)
+		return -1;
+	take_plan(&run->planned, plan, &run->policy);
+	if (make_folder(run->place->folder_fd, "tasks", err) < 0 ||
+	    pack_programs(run, plan, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->task_count; i++) {
+		cleanup(job_done) struct job job = {
+			.run = run,
+			.plan = plan,
+			.index = i,
+			.from_fd = plan->task_fds[i],
+			.folder_fd = -1,
+			.task = TASK_INIT,
+			.planned = &run->planned.tasks[i],
+		};
+
+		if (prepare_task(&job, err) < 0)
+			return err_wrap(err, "task '%s'", plan->task_paths[i]);
+	}
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "harness/run/run.h"
+
+/*
+ * What a new run does before it begins: everything it needs is copied, packed or built into the
+ * run's folder (planned.h says where), and what is known to go wrong in an attempt goes wrong here.
+ */
+
+/**
+ * prepare_run() - fill run->policy and run->planned
+ */
+int prepare_run(struct run *run, const struct run_plan *plan, struct err *err) must_check;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/timing.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "sandbox/base/fd.h"
+
+/* Beside the launcher's leases; the launcher makes the folder. */
+#define LOCK_FILE "/run/proctor/timing"
+#define TURN_FILE "/run/proctor/timing-turn"
+
+static int open_file(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_host(err, "open the timing lease '%s'", path);
+	return fd;
+}
+
+int timing_open(struct timing_files *out, struct err *err)
+{
+	auto_fd lock = open_file(LOCK_FILE, err);
+	auto_fd turn = -1;
+
+	if (lock < 0)
+		return -1;
+	turn = open_file(TURN_FILE, err);
+	if (turn < 0)
+		return -1;
+	*out = (struct timing_files){ fd_take(&lock), fd_take(&turn) };
+	return 0;
+}
+
+void timing_files_done(struct timing_files *files)
+{
+	fd_close(&files->lock_fd);
+	fd_close(&files->turn_fd);
+}
+
+void timing_init(struct timing *timing, const struct timing_files *files, const struct cpus *cpus)
+{
+	*timing = (struct timing){ .files = *files, .is_scarce = !cpus->has_others };
+}
+
+static bool lock_now(int fd, int how)
+{
+	return fd < 0 || flock(fd, how | LOCK_NB) == 0;
+}
+
+static void unlock(int fd)
+{
+	if (fd >= 0)
+		flock(fd, LOCK_UN);
+}
+
+static bool pass_turn(struct timing *timing)
+{
+	if (!timing->has_turn)
+		timing->has_turn = lock_now(timing->files.turn_fd, LOCK_EX);
+	return timing->has_turn;
+}
+
+static void leave_turn(struct timing *timing)
+{
+	if (timing->has_turn)
+		unlock(timing->files.turn_fd);
+	timing->has_turn = false;
+}
+
+/* A marking keeps the turnstile until it has the lock; sharers only pass. */
+static bool take_lock(struct timing *timing, int how)
+{
+	if (timing->locked == how)
+		return true;
+	if (!pass_turn(timing)) {
+		timing->is_waiting_for_others = true;
+		return false;
+	}
+	if (lock_now(timing->files.lock_fd, how)) {
+		timing->locked = how;
+		timing->is_waiting_for_others = false;
+	} else {
+		timing->is_waiting_for_others = true;
+	}
+	if (timing->locked == how || how == LOCK_SH)
+		leave_turn(timing);
+	return timing->locked == how;
+}
+
+static void drop_lock(struct timing *timing)
+{
+	if (timing->working > 0 || timing->marking > 0)
+		return;
+	if (timing->locked != 0)
+		unlock(timing->files.lock_fd);
+	timing->locked = 0;
+}
+
+void timing_want(struct timing *timing, enum timing_use use)
+{
+	if (use == TIMING_MARK)
+		timing->waiting++;
+}
+
+static bool try_mark(struct timing *timing)
+{
+	if (timing->marking > 0 || (timing->is_scarce && timing->working > 0) ||
+	    !take_lock(timing, LOCK_EX))
+		return false;
+	timing->waiting--;
+	timing->marking++;
+	return true;
+}
+
+static bool try_work(struct timing *timing)
+{
+	if (timing->is_scarce &&
+	    (timing->marking > 0 || timing->waiting > 0 || !take_lock(timing, LOCK_SH)))
+		return false;
+	timing->working++;
+	return true;
+}
+
+bool timing_try(struct timing *timing, enum timing_use use)
+{
+	switch (use) {
+	case TIMING_MARK:
+		return try_mark(timing);
+	case TIMING_WORK:
+		return try_work(timing);
+	case TIMING_NOTHING:
+		break;
+	}
+	return true;
+}
+
+void timing_give_back(struct timing *timing, enum timing_use use)
+{
+	if (use == TIMING_MARK)
+		timing->marking--;
+	if (use == TIMING_WORK)
+		timing->working--;
+	/* With CPUs to spare, agents hold no lock and the marking's is given back with it. */
+	if (use == TIMING_MARK && !timing->is_scarce && timing->locked != 0) {
+		unlock(timing->files.lock_fd);
+		timing->locked = 0;
+	}
+	drop_lock(timing);
+}
+
+void timing_forget(struct timing *timing, enum timing_use use)
+{
+	if (use != TIMING_MARK)
+		return;
+	timing->waiting--;
+	if (timing->waiting == 0 && timing->marking == 0)
+		leave_turn(timing);
+}
