@@ -38,6 +38,7 @@ struct jail {
 	struct ids ids;
 	char leaf[64]; /* the cgroup's name */
 	struct cgroup_limits limits;
+	uint32_t without; /* what the host can not enforce and the spec does without: bits */
 
 	size_t built; /* steps that were applied */
 	struct cgroup cgroup;

@@ -56,8 +56,9 @@ static const struct policy defaults = {
 /* clang-format off */
 static const struct name accepts[] = {
 	{ "memory", ACCEPT_MEMORY }, { "swap", ACCEPT_SWAP },
-	{ "pids", ACCEPT_PIDS },     { "cpus", ACCEPT_CPUS }, { NULL },
+	{ "pids", ACCEPT_PIDS },     { "cpus", ACCEPT_CPUS }, { "landlock", ACCEPT_LANDLOCK }, { NULL },
 };
+static const struct name on_fulls[] = { { "report", ON_FULL_REPORT }, { "end", ON_FULL_END }, { NULL } };
 
 static const struct field tmpfs_fields[] = {
 	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, 64 * KIB, TIB, NULL,
@@ -72,6 +73,8 @@ static const struct field role_fields[] = {
 	  "time from start to end" },
 	{ "cpu",       &type_duration, U64_AT(struct policy_role, cpu_ms),     OPTIONAL, SECOND, 10000 * (uint64_t) HOUR, NULL,
 	  "CPU time of all processes together" },
+	{ "idle",      &type_duration, U64_AT(struct policy_role, idle_ms),    OPTIONAL, 0, 168 * (uint64_t) HOUR, NULL,
+	  "time without output and with less than 1ms of CPU time a second; 0 for no limit; not for workers" },
 	{ "grace",     &type_duration, U64_AT(struct policy_role, grace_ms),   OPTIONAL, 0, MINUTE, NULL,
 	  "time from SIGTERM to the end of everything" },
 	{ "memory",    &type_size,     U64_AT(struct policy_role, memory),     OPTIONAL, 16 * MIB, 16 * TIB, NULL,
@@ -90,8 +93,8 @@ static const struct field role_fields[] = {
 	  "/tmp" },
 	{ "shm",       &type_map, STRUCT_AT(struct policy_role, shm, struct policy_tmpfs),       OPTIONAL, 0, 0, &tmpfs_schema,
 	  "/dev/shm" },
-	{ "idle",      &type_later, NOWHERE, LATER, 0, 0, NULL, "time without CPU use after which the jail ends" },
-	{ "on_full",   &type_later, NOWHERE, LATER, 0, 0, NULL, "what a full workspace does: report or end" },
+	{ "on_full",   &type_word,     INT_AT(struct policy_role, on_full),    OPTIONAL, 0, 0, on_fulls,
+	  "what it does that one of these three is full: report, or end the jail" },
 };
 static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields), false };
 

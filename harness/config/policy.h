@@ -18,15 +18,23 @@ struct policy_tmpfs {
 };
 
 struct policy_role {
-	uint64_t wall_ms;    /* wall clock of the whole jail */
-	uint64_t cpu_ms;     /* CPU time of all its processes */
-	uint64_t grace_ms;   /* from SIGTERM to the end */
-	uint64_t memory;     /* bytes, what the three tmpfs hold included */
-	uint64_t pids;       /* processes and threads */
+	uint64_t wall_ms;  /* wall clock of the whole jail */
+	uint64_t cpu_ms;   /* CPU time of all its processes */
+	uint64_t idle_ms;  /* without output and all but no CPU time; 0: for as long as it likes */
+	uint64_t grace_ms; /* from SIGTERM to the end */
+	uint64_t memory;   /* bytes, what the three tmpfs hold included */
+	uint64_t pids;     /* processes and threads */
 	uint64_t cpus_milli; /* thousandths of a CPU */
 	uint64_t output;     /* bytes on stdout and stderr together */
 	uint64_t nofile;     /* descriptors of one process */
 	struct policy_tmpfs workspace, tmp, shm;
+	int on_full; /* enum policy_on_full */
+};
+
+/* What happens when one of the three tmpfs is full. */
+enum policy_on_full {
+	ON_FULL_REPORT, /* the record says so */
+	ON_FULL_END,    /* and the jail ends */
 };
 
 /* Limits that a policy may do without; struct policy.accept holds a bit for each. */
@@ -35,6 +43,7 @@ enum policy_accept {
 	ACCEPT_SWAP,
 	ACCEPT_PIDS,
 	ACCEPT_CPUS,
+	ACCEPT_LANDLOCK,
 };
 
 struct policy {

@@ -103,7 +103,8 @@ static void fill_ending(struct attempt *attempt, struct record *out)
 {
 	const struct jail_outcome *outcome = &attempt->agent_outcome;
 	const struct jail_result *result = &outcome->last.result;
-	const char **flags;
+	struct jail_flag flags[JAIL_FLAGS_MAX];
+	const char **texts;
 
 	out->ending = (struct record_ending){ .code = RECORD_UNKNOWN, .signal = RECORD_UNKNOWN };
 	out->usage = (struct record_usage){ RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN,
@@ -116,11 +117,11 @@ static void fill_ending(struct attempt *attempt, struct record *out)
 		out->ending.code = result->code;
 	if (result->ending == ENDING_SIGNALED)
 		out->ending.signal = result->code;
-	flags = arena_alloc(&attempt->run->arena, 8, sizeof(*flags));
-	for (const struct name *flag = jail_flag_names; flag->text; flag++)
-		if (result->flags & (uint32_t) flag->value)
-			flags[out->ending.flag_count++] = flag->text;
-	out->ending.flags = flags;
+	out->ending.flag_count = jail_result_flags(result, flags);
+	texts = arena_alloc(&attempt->run->arena, JAIL_FLAGS_MAX, sizeof(*texts));
+	for (size_t i = 0; i < out->ending.flag_count; i++)
+		texts[i] = arena_printf(&attempt->run->arena, "%s", flags[i].text);
+	out->ending.flags = texts;
 	out->usage = (struct record_usage){
 		.wall_ns = result->wall_ns,
 		.cpu_us = (int64_t) result->cpu_us,
