@@ -69,10 +69,29 @@ static void drop_devices(struct jail *jail)
 	fd_close(&jail->devices_fd); /* the program on the cgroup goes with the cgroup */
 }
 
+/* Not in a worker's jail, which is frozen between two calls, and not for our own collector. */
+static int make_denied(struct jail *jail, struct err *err)
+{
+	if (jail->payload != BRIEF_EXECUTE || jail->spec->freezable)
+		return 0;
+	jail->denied_fd = denied_create(err);
+	if (jail->denied_fd < 0)
+		return -1;
+	jail->denied = denied_map(jail->denied_fd, false, err);
+	return jail->denied ? 0 : -1;
+}
+
+static void drop_denied(struct jail *jail)
+{
+	fd_close(&jail->denied_fd);
+	denied_unmap(jail->denied);
+	jail->denied = NULL;
+}
+
 /* The descriptors that pid 1 gets, from BRIEF_MONITOR_FD upwards; sources are borrowed. */
 struct handover {
 	size_t count;
-	int source[2 + BRIEF_JOINS_MAX + 2 + SPEC_FD_COUNT];
+	int source[2 + BRIEF_JOINS_MAX + 3 + SPEC_FD_COUNT];
 };
 
 static int32_t hand(struct handover *handover, int fd)
@@ -121,6 +140,8 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->join_count = (uint32_t) join_count;
 	brief->given_fd = jail->given_fd >= 0 ? hand(handover, jail->given_fd) : -1;
 	brief->devices_fd = jail->devices_fd >= 0 ? hand(handover, jail->devices_fd) : -1;
+	brief->denied_fd = jail->denied_fd >= 0 ? hand(handover, jail->denied_fd) : -1;
+	brief->refused = *jail->host->refused;
 	for (int role = 0; role < SPEC_FD_COUNT; role++) {
 		bool wanted = jail->payload == BRIEF_COLLECT
 				    ? role == SPEC_FD_COLLECT
@@ -284,6 +305,7 @@ static const struct step {
 	{ "landlock", check_landlock, NULL },
 	{ "cgroup",   make_cgroup,    drop_cgroup },
 	{ "devices",  make_devices,   drop_devices },
+	{ "denied",   make_denied,    drop_denied },
 	{ "pid 1",    start_init,     jail_end_processes },
 	{ "start",    wait_for_start, NULL },
 };
@@ -375,6 +397,7 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.payload_fd = -1,
 		.given_fd = -1,
 		.devices_fd = -1,
+		.denied_fd = -1,
 	};
 	name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
 }

@@ -56,6 +56,7 @@ struct launcher {
 	int children_fd; /* a signalfd: readable when a child has ended */
 	struct cgroup_host cgroups;
 	struct seccomp_program filter, worker_filter;
+	struct denied_calls refused;
 	struct device_slice devices;
 	struct jail_host host;
 };
@@ -120,6 +121,8 @@ static int prepare(struct launcher *launcher, struct err *err)
 	host->cgroups = &launcher->cgroups;
 	host->filter = &launcher->filter;
 	host->worker_filter = &launcher->worker_filter;
+	launcher->refused.count = seccomp_refused(launcher->refused.number, DENIED_MAX);
+	host->refused = &launcher->refused;
 	host->devices = &launcher->devices;
 	host->range_base = RANGE_BASE;
 	host->range_count = RANGE_COUNT;

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@
  * (its cgroup empty) before the second is built, and a descriptor that the payload parked in a
  * socket can not write through a mount that it never had.
  */
+
+_Static_assert(DENIED_MAX == JAIL_DENIED_MAX, "counters are copied as they are");
 
 /* How often limits that raise no event are looked at. */
 #define TICK_MS 100
@@ -208,6 +211,8 @@ static void fill_result(const struct watch *watch, struct jail_result *result)
 	result->flags =
 		watch->flags | full_disks(watch->jail) | (usage.pids_hits > 0 ? JAIL_PIDS_HIT : 0);
 	result->without = watch->jail->without;
+	if (watch->jail->denied)
+		memcpy(result->denied, watch->jail->denied->tries, sizeof(result->denied));
 	if (decided >= 0) {
 		result->ending = (uint32_t) decided;
 	} else if ((watch->status & 0x7f) == 0) {

@@ -45,17 +45,34 @@ static const struct name flag_names[] = {
 	{ NULL, 0 },
 };
 
+static const char *const denied_names[] = {
+#include "sandbox/refused_names.h"
+};
+
+_Static_assert(ARRAY_LEN(denied_names) <= JAIL_DENIED_MAX, "each call has a counter");
+
+const char *jail_denied_name(size_t index)
+{
+	return index < ARRAY_LEN(denied_names) ? denied_names[index] : NULL;
+}
+
 size_t jail_result_flags(const struct jail_result *result, struct jail_flag out[JAIL_FLAGS_MAX])
 {
 	size_t count = 0;
 
-	_Static_assert(ARRAY_LEN(flag_names) + SPEC_LIMITS <= JAIL_FLAGS_MAX, "all have room");
+	_Static_assert(ARRAY_LEN(flag_names) + SPEC_LIMITS + ARRAY_LEN(denied_names) <=
+			       JAIL_FLAGS_MAX,
+		       "all have room");
 	for (const struct name *flag = flag_names; flag->text; flag++)
 		if (result->flags & (uint32_t) flag->value)
 			snprintf(out[count++].text, sizeof(out->text), "%s", flag->text);
 	for (const struct name *limit = spec_limit_names; limit->text; limit++)
 		if (result->without & CGROUP_BIT(limit->value))
 			snprintf(out[count++].text, sizeof(out->text), "without:%s", limit->text);
+	for (size_t i = 0; i < ARRAY_LEN(denied_names); i++)
+		if (result->denied[i] > 0)
+			snprintf(out[count++].text, sizeof(out->text), "denied:%s",
+				 denied_names[i]);
 	return count;
 }
 

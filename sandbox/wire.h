@@ -40,6 +40,8 @@ enum {
 	JAIL_INODES_FULL = 1 << 2,
 };
 
+enum { JAIL_DENIED_MAX = 96 };
+
 struct jail_result {
 	uint32_t ending; /* enum ending */
 	int32_t code;
@@ -50,14 +52,23 @@ struct jail_result {
 	uint64_t cpu_us;    /* of all processes of the jail */
 	uint64_t memory_peak;
 	uint64_t pids_peak;
+	uint32_t denied[JAIL_DENIED_MAX]; /* tries of each call of refused.list, in its order */
 };
 
-enum { JAIL_FLAGS_MAX = 16 };
+enum { JAIL_FLAGS_MAX = 16 + JAIL_DENIED_MAX };
 
-/* What else is to be said of a jail: "pids_hit", "disk_full", "inodes_full", "without:swap". */
+/*
+ * What else is to be said of a jail: "pids_hit", "disk_full", "inodes_full", "without:swap",
+ * "denied:ptrace".
+ */
 struct jail_flag {
 	char text[40];
 };
+
+/**
+ * jail_denied_name() - the call that denied[@index] counts; NULL if the list has no so many
+ */
+const char *jail_denied_name(size_t index);
 
 /**
  * jail_result_flags() - the flags of a result in words

@@ -283,6 +283,18 @@ static int exit_code(const struct jail_outcome *outcome, int signal)
 	return CODE_OURS;
 }
 
+static void add_denied(const struct jail_result *result, struct str *out)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; jail_denied_name(i); i++) {
+		if (result->denied[i] == 0)
+			continue;
+		str_addf(out, "%s\"%s\":%u", comma, jail_denied_name(i), result->denied[i]);
+		comma = ",";
+	}
+}
+
 static void add_json(const struct jail_outcome *outcome, struct str *out)
 {
 	const struct jail_result *result = &outcome->last.result;
@@ -293,8 +305,10 @@ static void add_json(const struct jail_outcome *outcome, struct str *out)
 		 names_text(ending_names, (int) result->ending), result->code);
 	for (size_t i = 0; i < count; i++)
 		str_addf(out, "%s\"%s\"", i == 0 ? "" : ",", flags[i].text);
+	str_addf(out, "],\"denied\":{");
+	add_denied(result, out);
 	str_addf(out,
-		 "],\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
+		 "},\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
 		 "\"output_bytes\":%llu}\n",
 		 (long long) (result->wall_ns / NS_PER_MS),
 		 (unsigned long long) (result->cpu_us / 1000),

@@ -118,7 +118,7 @@ static void fill_ending(struct attempt *attempt, struct record *out)
 	if (result->ending == ENDING_SIGNALED)
 		out->ending.signal = result->code;
 	out->ending.flag_count = jail_result_flags(result, flags);
-	texts = arena_alloc(&attempt->run->arena, JAIL_FLAGS_MAX, sizeof(*texts));
+	texts = arena_alloc(&attempt->run->arena, out->ending.flag_count, sizeof(*texts));
 	for (size_t i = 0; i < out->ending.flag_count; i++)
 		texts[i] = arena_printf(&attempt->run->arena, "%s", flags[i].text);
 	out->ending.flags = texts;

@@ -205,6 +205,50 @@ static int trace(long number)
 	return refused ? 0 : 1;
 }
 
+/* So many processes that make refused calls without end, for pid 1 to answer. */
+static int refuse(long number)
+{
+	ignore_signals();
+	for (long i = 1; i < number; i++)
+		if (fork() == 0)
+			break;
+	for (;;)
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+	return 1;
+}
+
+/* The same behind the back of a command that ends. */
+static int refuse_and_end(long number)
+{
+	if (fork() == 0)
+		return refuse(number);
+	usleep(100 * 1000);
+	return 7;
+}
+
+/* The same beside orphans without end, which pid 1 has to bury as well: 0 if it did. */
+static int refuse_and_leave(long number)
+{
+	long buried = 0;
+
+	if (fork() == 0)
+		return refuse(number);
+	for (int tries = 0; tries < 100000 && buried < 2000; tries++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			if (fork() == 0)
+				usleep(1000);
+			_exit(0);
+		}
+		if (pid > 0 && waitpid(pid, NULL, 0) == pid)
+			buried++;
+		else
+			usleep(100);
+	}
+	return buried == 2000 ? 0 : 1;
+}
+
 /* Does nothing, deaf to every signal. */
 static int stay(long number)
 {
@@ -232,6 +276,9 @@ static const struct {
 	{ "disk",         disk },
 	{ "flood",        flood },
 	{ "trace",        trace },
+	{ "refuse",       refuse },
+	{ "refuse-and-end", refuse_and_end },
+	{ "refuse-and-leave", refuse_and_leave },
 	{ "stay",         stay },
 };
 /* clang-format on */

@@ -272,7 +272,39 @@ for _ in $rounds; do
 	jail -- ./limits trace
 	expect_code 0
 	expect_ending exited
+	expect_flag denied:ptrace
+	expect_flag denied:process_vm_readv
 done
+
+it 'refused calls: a flood of them ends with its limit'
+for _ in $rounds; do
+	jail --wall 500ms --grace 50ms --pids 64 -- ./limits refuse 40
+	expect_code 124
+	expect_ending timeout
+	expect_flag denied:ptrace
+	expect_over_by 550
+	jail --cpu 300ms --wall 20s --grace 0ms -- ./limits refuse 4
+	expect_ending cpu
+done
+
+it 'refused calls: a flood of them delays neither the end of the command nor the reaping of others'
+for _ in $rounds; do
+	jail --pids 64 -- ./limits refuse-and-end 40
+	expect_code 7
+	expect_ending exited
+	expect_flag denied:ptrace
+	jail --pids 64 -- ./limits refuse-and-leave 20
+	expect_code 0
+	expect_ending exited
+done
+
+it 'refused calls: they are counted, each for itself'
+jail -- unshare --net true
+expect_code 1
+expect_flag denied:unshare
+check grep -q '"denied":{"unshare":1}' "$scratch/json"
+jail -- true
+check grep -q '"denied":{}' "$scratch/json"
 
 it 'everything full at once, with the least memory that is accepted, is no memory kill'
 for limits in '--work 8MiB --files 65536 --tmp 1MiB' '--work 64MiB --files 20000 --tmp 16MiB' '--work 1MiB --files 120000 --tmp 64KiB'; do

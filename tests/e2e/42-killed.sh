@@ -32,7 +32,7 @@ find_pids() { # how many of them: launcher, monitor, pid 1, payload
 }
 
 start() {
-	"$e2e_build/proctor" jail --json=7 --wall 20s --pids 32 --put "$scratch/put" -- ./limits "$attack" \
+	"$e2e_build/proctor" jail --json=7 --wall 20s --pids 32 --put "$scratch/put" -- ./limits "$attack" 20 \
 		7>"$scratch/json" >"$scratch/out" 2>"$scratch/err" &
 	client=$!
 }
@@ -66,7 +66,7 @@ was_lost() {
 
 each() { # FUNCTION
 	for _ in $rounds; do
-		for attack in stay bomb; do
+		for attack in stay bomb refuse; do
 			for moment in $moments; do
 				start
 				"$1"
