@@ -287,13 +287,13 @@ static void judge_start(const struct err *err, struct report *report)
 		report->kind = REPORT_NOT_EXECUTABLE;
 }
 
-/* Moves both ends to where no passed descriptor can overwrite them. */
+/* Moves both ends to where no passed descriptor can overwrite them; after a failure pid 1 ends. */
 static int move_up(int ends[2], struct err *err)
 {
-	auto_fd low_one = ends[0], low_other = ends[1];
-
 	for (int i = 0; i < 2; i++) {
-		ends[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, BRIEF_FIRST_FD);
+		auto_fd low = ends[i];
+
+		ends[i] = fcntl(low, F_DUPFD_CLOEXEC, BRIEF_FIRST_FD);
 		if (ends[i] < 0)
 			return err_sys(err, "move a descriptor");
 	}
