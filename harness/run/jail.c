@@ -203,6 +203,13 @@ int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds
 	fd_close(&write_fds[OUTPUT_STDERR]);
 	if (result < 0 || listen_to(&session, err) < 0)
 		return -1;
+	/* A payload that ended by itself meanwhile had printed too much all the same. */
+	if (output_is_over(&session.output) && outcome.last.kind == EVENT_ENDED &&
+	    (outcome.last.result.ending == ENDING_EXITED ||
+	     outcome.last.result.ending == ENDING_SIGNALED)) {
+		outcome.last.result.ending = ENDING_OUTPUT;
+		outcome.last.result.code = 0;
+	}
 	outcome.stdout_bytes = session.output.streams[OUTPUT_STDOUT].total;
 	outcome.stderr_bytes = session.output.streams[OUTPUT_STDERR].total;
 	*out = outcome;

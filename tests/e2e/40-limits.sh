@@ -185,7 +185,7 @@ done
 
 it 'processes: a bomb of shells'
 for _ in $rounds; do
-	jail --pids 64 --wall 800ms --grace 50ms -- sh -c 'bomb() { bomb | bomb & }; bomb 2>/dev/null; exec sleep 60'
+	jail --pids 64 --wall 800ms --grace 50ms -- sh -c 'bomb() { bomb | bomb & }; (bomb) 2>/dev/null; exec sleep 60'
 	expect_ending timeout
 	expect_flag pids_hit
 	expect_over_by 850

@@ -110,6 +110,7 @@ TEST(output_of_just_the_cap_is_no_offence)
 	outcome = jails_run(&jails, &spec, "a", 10000);
 	check_ending(&outcome, ENDING_EXITED, 0);
 	outcome = jails_run(&jails, &spec, "b", 9999);
+	check_ending(&outcome, ENDING_OUTPUT, 0); /* although it has ended by itself */
 	CHECK_INT(size_of("b.stdout"), 9999);
 	CHECK_INT(outcome.stdout_bytes, 10000);
 	jails_end(&jails);
