@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "sandbox/denied.h"
 #include "sandbox/ids.h"
 #include "sandbox/landlock.h"
 #include "sandbox/seccomp.h"
@@ -29,9 +30,11 @@ struct brief {
 	int32_t join_fd[BRIEF_JOINS_MAX]; /* `tasks` files of v1 cgroups to join */
 	int32_t given_fd;                 /* a detached mount for PLAN_GIVEN, or -1 */
 	int32_t devices_fd;               /* a detached mount for PLAN_DEVICES, or -1 */
+	int32_t denied_fd;                /* the page to count refused calls in; -1: uncounted */
 	int32_t fd[SPEC_FD_COUNT];        /* by enum spec_fd; -1 for none; CONTROL is never here */
 	struct ids ids;
 	struct landlock_slice landlock;
 	struct seccomp_program filter;
+	struct denied_calls refused;
 	struct jail_spec spec;
 };

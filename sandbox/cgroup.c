@@ -59,7 +59,10 @@ static int check_cpus(const struct cgroup *cg, const struct cgroup_knob *knob, s
 	return cgroup_same_cpus(knob->text, text) ? 0 : refuse(knob, text, err);
 }
 
-/* One descriptor for writing and reading back: on this path every call counts. */
+/*
+ * One descriptor for writing and reading back: on this path every call counts.
+ * Return: 1; 0 if the kernel does not have this optional knob; -1.
+ */
 static int set_knob(const struct cgroup *cg, const struct cgroup_knob *knob, struct err *err)
 {
 	struct file file = file_of(cg, knob->controller, knob->file);
@@ -75,14 +78,14 @@ static int set_knob(const struct cgroup *cg, const struct cgroup_knob *knob, str
 	if (write(fd, knob->text, strlen(knob->text)) < 0)
 		return err_host(err, "write '%s' to '%s'", knob->text, knob->file);
 	if (knob->effective)
-		return check_cpus(cg, knob, err);
+		return check_cpus(cg, knob, err) < 0 ? -1 : 1;
 
 	got = pread(fd, text, sizeof(text) - 1, 0);
 	if (got < 0)
 		return err_sys(err, "read '%s' back", knob->file);
 	text[got] = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	return strcmp(text, knob->text) == 0 ? 0 : refuse(knob, text, err);
+	return strcmp(text, knob->text) == 0 ? 1 : refuse(knob, text, err);
 }
 
 /* -- making and removing leaves -- */
@@ -104,18 +107,45 @@ static uint32_t asked_for(const struct cgroup_limits *limits)
 	       (limits->cpus[0] != '\0' ? CGROUP_BIT(CGROUP_CPUSET) : 0);
 }
 
-static int check_enforceable(const struct cgroup_host *host, uint32_t asked, struct err *err)
+static const struct {
+	enum cgroup_limit limit;
+	const char *name; /* as a policy accepts it */
+} limit_of[CGROUP_CONTROLLERS] = {
+	[CGROUP_MEMORY] = { CGROUP_LIMIT_MEMORY, "memory" },
+	[CGROUP_PIDS] = { CGROUP_LIMIT_PIDS, "pids" },
+	[CGROUP_CPU] = { CGROUP_LIMIT_CPUS, "cpus" },
+	[CGROUP_CPUSET] = { CGROUP_LIMIT_CPUS, "cpus" },
+};
+
+/* Takes the limits away that the host has no controller for and that need not hold. */
+static int drop_unenforceable(const struct cgroup_host *host, struct cgroup_limits *limits,
+			      uint32_t *without, struct err *err)
 {
-	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
-		if ((asked & CGROUP_BIT(i)) != 0 &&
-		    ((host->v1 | host->unified) & CGROUP_BIT(i)) == 0)
+	const uint32_t lacking = asked_for(limits) & ~(host->v1 | host->unified);
+
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
+		if ((lacking & CGROUP_BIT(i)) == 0)
+			continue;
+		if ((limits->accept & CGROUP_BIT(limit_of[i].limit)) == 0)
 			return err_set(err, ERR_HOST,
 				       "the host can not enforce a limit of %s: it is not in "
 				       "'%s/cgroup.controllers'; write '+%s' to "
-				       "cgroup.subtree_control of the groups above, or start "
-				       "proctor as a service with Delegate=yes",
+				       "cgroup.subtree_control of the groups above, start proctor "
+				       "as a service with Delegate=yes, or accept to do without: "
+				       "'%s' in the policy's accept, or proctor jail --accept %s",
 				       cgroup_controller_names[i], host->path,
-				       cgroup_controller_names[i]);
+				       cgroup_controller_names[i], limit_of[i].name,
+				       limit_of[i].name);
+		*without |= CGROUP_BIT(limit_of[i].limit);
+	}
+	if (lacking & CGROUP_BIT(CGROUP_MEMORY))
+		limits->memory = 0;
+	if (lacking & CGROUP_BIT(CGROUP_PIDS))
+		limits->pids = 0;
+	if (lacking & CGROUP_BIT(CGROUP_CPU))
+		limits->cpu_milli = 0;
+	if (lacking & CGROUP_BIT(CGROUP_CPUSET))
+		limits->cpus[0] = '\0';
 	return 0;
 }
 
@@ -184,20 +214,39 @@ static int make_v1_folders(struct cgroup *made, uint32_t wanted, struct err *err
 	return 0;
 }
 
-static int fill(struct cgroup *made, const struct cgroup_limits *limits, uint32_t asked,
-		struct err *err)
+/* Optional knobs are those of swap: where there is none, nothing is missing. */
+static int do_without(struct cgroup *made, const struct cgroup_knob *knob,
+		      const struct cgroup_limits *limits, struct err *err)
+{
+	if (!made->host->has_swap)
+		return 0;
+	if ((limits->accept & CGROUP_BIT(CGROUP_LIMIT_SWAP)) == 0)
+		return err_set(err, ERR_HOST,
+			       "the host can not keep a jail out of its swap: the kernel has no "
+			       "'%s'; boot it with swapaccount=1, switch swap off (swapoff -a), or "
+			       "accept that: 'swap' in the policy's accept, or proctor jail "
+			       "--accept swap",
+			       knob->file);
+	made->without |= CGROUP_BIT(CGROUP_LIMIT_SWAP);
+	return 0;
+}
+
+static int fill(struct cgroup *made, const struct cgroup_limits *limits, struct err *err)
 {
 	/* Memory and processes are counted even where they are not limited. */
-	uint32_t wanted = asked | CGROUP_BIT(CGROUP_MEMORY) | CGROUP_BIT(CGROUP_PIDS);
+	uint32_t wanted = asked_for(limits) | CGROUP_BIT(CGROUP_MEMORY) | CGROUP_BIT(CGROUP_PIDS);
 	struct cgroup_knob plan[CGROUP_KNOBS_MAX];
 	size_t count;
 
 	if (make_v1_folders(made, wanted, err) < 0)
 		return -1;
 	count = cgroup_plan(limits, made->host->v1, made->host->mems, plan);
-	for (size_t i = 0; i < count; i++)
-		if (set_knob(made, &plan[i], err) < 0)
+	for (size_t i = 0; i < count; i++) {
+		int set = set_knob(made, &plan[i], err);
+
+		if (set < 0 || (set == 0 && do_without(made, &plan[i], limits, err) < 0))
 			return -1;
+	}
 	return 0;
 }
 
@@ -205,14 +254,14 @@ int cgroup_create(const struct cgroup_host *host, const char *name,
 		  const struct cgroup_limits *limits, struct cgroup *out, struct err *err)
 {
 	cleanup(drop) struct cgroup made = CGROUP_INIT;
-	uint32_t asked = asked_for(limits);
+	struct cgroup_limits held = *limits;
 
 	if (!is_name(name))
 		return err_set(
 			err, ERR_INPUT,
 			"'%s' can not name a control group: 1 to 63 letters, digits, '-', '_'",
 			name);
-	if (check_enforceable(host, asked, err) < 0)
+	if (drop_unenforceable(host, &held, &made.without, err) < 0)
 		return -1;
 	if (mkdirat(host->unified_fd, name, 0755) < 0)
 		return err_sys(err, "create control group '%s'", name);
@@ -222,7 +271,7 @@ int cgroup_create(const struct cgroup_host *host, const char *name,
 	made.fd = openat(host->unified_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (made.fd < 0)
 		return err_sys(err, "open control group '%s'", name);
-	if (fill(&made, limits, asked, err) < 0)
+	if (fill(&made, &held, err) < 0)
 		return err_wrap(err, "control group '%s'", name);
 
 	*out = take(made, CGROUP_INIT);

@@ -33,11 +33,21 @@ extern const char *const cgroup_controller_names[CGROUP_CONTROLLERS];
 /* A set of controllers: bit N is controller N. */
 #define CGROUP_BIT(controller) (UINT32_C(1) << (controller))
 
+/* What a host may be unable to enforce; sets of them have a bit CGROUP_BIT(limit) for each. */
+enum cgroup_limit {
+	CGROUP_LIMIT_MEMORY,
+	CGROUP_LIMIT_SWAP, /* that memory is not written to swap beside its limit */
+	CGROUP_LIMIT_PIDS,
+	CGROUP_LIMIT_CPUS,
+	CGROUP_LIMITS,
+};
+
 struct cgroup_limits {
 	uint64_t memory;    /* bytes, page cache and tmpfs included, no swap beside; 0: none */
 	uint64_t pids;      /* processes and threads; 0: none */
 	uint64_t cpu_milli; /* thousandths of a CPU, at least 10; 0: none */
 	char cpus[64];      /* "0-3,8"; empty: those of the group above */
+	uint32_t accept;    /* limits to do without where the host can not enforce them */
 };
 
 /* -- the host: cgroup_find.c reads, cgroup_host.c makes -- */
@@ -69,11 +79,17 @@ int cgroup_find(struct arena *arena, const char *mountinfo, const char *own,
  */
 uint32_t cgroup_controllers(const char *text);
 
+/**
+ * cgroup_has_swap() - does /proc/swaps, whose text this is, name a place to swap to?
+ */
+bool cgroup_has_swap(const char *swaps);
+
 struct cgroup_host {
 	int unified_fd;                 /* owned: our folder in the v2 hierarchy, locked shared */
 	int v1_fds[CGROUP_CONTROLLERS]; /* owned: the same in a v1 hierarchy; -1: not v1 */
 	uint32_t v1;                    /* controllers that have a v1 hierarchy */
 	uint32_t unified;               /* controllers that our v2 folder hands to its leaves */
+	bool has_swap;                  /* there is somewhere to swap to */
 	char mems[64];                  /* memory nodes of the v1 cpuset hierarchy */
 	char path[256];                 /* our v2 folder, for messages; may be cut */
 };
@@ -85,8 +101,9 @@ struct cgroup_host {
  *
  * On v1 the folder lies in our own group. On v2 it lies in our own group if that already hands
  * memory and pids on; else, where our own group has this process alone and offers them, the
- * process moves into a leaf "launcher" of it; else in the nearest group above that hands them on.
- * A host where none of that holds is an ERR_HOST error that says what to do.
+ * process moves into a leaf "launcher" of it; else in the nearest group above that hands them on;
+ * else in our own group all the same, whose leaves then have less: what limits they lack is
+ * cgroup_create()'s to refuse. A host where no group can be made is an ERR_HOST error.
  */
 int cgroup_host_open(struct cgroup_host *out, struct err *err) must_check;
 
@@ -101,6 +118,7 @@ struct cgroup {
 	const struct cgroup_host *host; /* borrowed */
 	int fd;                         /* owned: the v2 leaf, for CLONE_INTO_CGROUP */
 	uint32_t v1;                    /* controllers whose v1 hierarchy has a leaf too */
+	uint32_t without;               /* limits that do not hold, and were accepted not to */
 	char name[64];
 };
 
@@ -138,7 +156,8 @@ bool cgroup_same_cpus(const char *one, const char *other);
  * @name: letters, digits, '-' and '_', at most 63, unique among all who share the host
  *
  * A leaf that is there already is an error: nobody adopts a leaf that he did not make. A limit
- * that the host can not enforce is an ERR_HOST error. After a failure nothing is left.
+ * that the host can not enforce is an ERR_HOST error, unless @limits accepts that: the leaf then
+ * says what it is without. After a failure nothing is left.
  */
 int cgroup_create(const struct cgroup_host *host, const char *name,
 		  const struct cgroup_limits *limits, struct cgroup *out,

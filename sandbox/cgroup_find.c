@@ -45,6 +45,13 @@ uint32_t cgroup_controllers(const char *text)
 	return controllers_in((struct text){ text, strcspn(text, "\n") }, ' ');
 }
 
+bool cgroup_has_swap(const char *swaps)
+{
+	const char *end = strchr(swaps, '\n'); /* the first line names the columns */
+
+	return end && end[1] != '\0';
+}
+
 /* The kernel writes space, tab, newline and backslash of a path as \ooo. */
 static char *unescape(struct arena *arena, struct text text)
 {

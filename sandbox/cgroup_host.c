@@ -172,19 +172,6 @@ static int delegate(int group_fd, uint32_t wanted, struct err *err)
 	return -1;
 }
 
-static int refuse_place(const struct cgroup_place *place, uint32_t needed, struct err *err)
-{
-	char text[64];
-
-	format_enable(text, sizeof(text), needed);
-	return err_set(err, ERR_HOST,
-		       "neither '%s%s' nor a group above it hands its children the controllers "
-		       "that limits need: start proctor as a service with Delegate=yes "
-		       "('systemd-run --scope -p Delegate=yes proctor …'), or write '%s' to "
-		       "cgroup.subtree_control of a group above that has no process",
-		       place->mount, place->own, text);
-}
-
 /* The path of the group above, in place; false at the mount's root. */
 static bool step_up(char *own)
 {
@@ -198,7 +185,8 @@ static bool step_up(char *own)
 
 /*
  * Our own group before those above it, although these need no move: what limits our own group
- * has go on to hold for the jails.
+ * has go on to hold for the jails. Where no group hands on what limits need it is our own: some
+ * limits may have to hold no more than others.
  */
 static int open_parent(struct arena *arena, const struct cgroup_place *place, uint32_t v1,
 		       struct str *path, struct err *err)
@@ -226,7 +214,9 @@ static int open_parent(struct arena *arena, const struct cgroup_place *place, ui
 		}
 		first = false;
 	} while (step_up(own));
-	return refuse_place(place, needed, err);
+	str_clear(path);
+	str_addf(path, "%s%s", place->mount, place->own);
+	return open_group(place->mount, place->own, CGROUP2_SUPER_MAGIC, err);
 }
 
 static int open_unified(struct cgroup_host *host, struct arena *arena,
@@ -248,21 +238,27 @@ static int open_unified(struct cgroup_host *host, struct arena *arena,
 	return 0;
 }
 
-static int read_layout(struct arena *arena, struct cgroup_layout *out, struct err *err)
+static int read_layout(struct arena *arena, struct cgroup_layout *out, bool *has_swap,
+		       struct err *err)
 {
-	static const char *const paths[] = { "/proc/self/mountinfo", "/proc/self/cgroup" };
+	static const char *const paths[] = { "/proc/self/mountinfo", "/proc/self/cgroup",
+					     "/proc/swaps" };
 	char *texts[ARRAY_LEN(paths)];
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		cleanup(str_done) struct str text = STR_INIT;
 		auto_fd fd = open(paths[i], O_RDONLY | O_CLOEXEC);
 
+		texts[i] = arena_copy(arena, "", 0);
+		if (fd < 0 && errno == ENOENT && i == 2)
+			break; /* a kernel without swap */
 		if (fd < 0)
 			return err_sys(err, "open '%s'", paths[i]);
 		if (io_read_fd(fd, MOUNTINFO_MAX, paths[i], &text, err) < 0)
 			return -1;
 		texts[i] = arena_copy(arena, text.text, text.len);
 	}
+	*has_swap = cgroup_has_swap(texts[2]);
 	return cgroup_find(arena, texts[0], texts[1], out, err);
 }
 
@@ -272,7 +268,7 @@ int cgroup_host_open(struct cgroup_host *out, struct err *err)
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	struct cgroup_layout layout;
 
-	if (read_layout(&arena, &layout, err) < 0)
+	if (read_layout(&arena, &layout, &host.has_swap, err) < 0)
 		return -1;
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (layout.v1[i].mount)

@@ -29,8 +29,8 @@
  * has every capability, but only over what belongs to its namespace: the mounts do not. At its
  * bottom it has none, can never get one, and what it may ask of the kernel is listed.
  *
- * A step that fails is reported through a close-on-exec pipe, so that the pipe's end without a
- * word means that the payload runs.
+ * A step that fails is reported through a close-on-exec socket, so that its end without a word
+ * means that the payload runs. The listener of the system call filter goes to pid 1 the same way.
  */
 struct entry {
 	const struct brief *brief;
@@ -158,9 +158,16 @@ static int place_descriptors(struct entry *entry, struct err *err)
 	return 0;
 }
 
+/* From here on calls that are refused wait for pid 1, which waits for us: we make none. */
 static int filter_calls(struct entry *entry, struct err *err)
 {
-	return seccomp_install(&entry->brief->filter, err);
+	const bool counts = entry->brief->denied_fd >= 0;
+	int listener = -1;
+
+	if (seccomp_install(&entry->brief->filter, counts ? &listener : NULL, err) < 0)
+		return -1;
+	/* It is close-on-exec: the payload does not get it. */
+	return listener < 0 ? 0 : handshake_give(entry->report_fd, listener, err);
 }
 
 /* clang-format off */
@@ -280,25 +287,30 @@ static void judge_start(const struct err *err, struct report *report)
 		report->kind = REPORT_NOT_EXECUTABLE;
 }
 
-/* A pipe whose ends no passed descriptor can overwrite. */
-static int high_pipe(int out[2], struct err *err)
+/* Moves both ends to where no passed descriptor can overwrite them; after a failure pid 1 ends. */
+static int move_up(int ends[2], struct err *err)
 {
-	auto_fd low_read = -1, low_write = -1;
-	int low[2];
-
-	if (pipe2(low, O_CLOEXEC) < 0)
-		return err_sys(err, "make a pipe");
-	low_read = low[0];
-	low_write = low[1];
 	for (int i = 0; i < 2; i++) {
-		out[i] = fcntl(low[i], F_DUPFD_CLOEXEC, BRIEF_FIRST_FD);
-		if (out[i] < 0)
-			return err_sys(err, "move a pipe");
+		auto_fd low = ends[i];
+
+		ends[i] = fcntl(low, F_DUPFD_CLOEXEC, BRIEF_FIRST_FD);
+		if (ends[i] < 0)
+			return err_sys(err, "move a descriptor");
 	}
 	return 0;
 }
 
-pid_t enter_start(const struct brief *brief, int *pid_fd, struct report *report, struct err *err)
+static int open_channels(int go[2], int told[2], struct err *err)
+{
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return err_sys(err, "make a pipe");
+	if (message_pair(told, err) < 0 || move_up(go, err) < 0)
+		return -1;
+	return move_up(told, err);
+}
+
+pid_t enter_start(const struct brief *brief, int *pid_fd, int *listener_fd, struct report *report,
+		  struct err *err)
 {
 	int go[2], told[2];
 	pid_t pid;
@@ -306,7 +318,7 @@ pid_t enter_start(const struct brief *brief, int *pid_fd, struct report *report,
 	*report = (struct report){ .kind = REPORT_STARTED };
 	if (become_owner(&brief->ids, err) < 0)
 		return -1;
-	if (high_pipe(go, err) < 0 || high_pipe(told, err) < 0)
+	if (open_channels(go, told, err) < 0)
 		return -1;
 	pid = namespaces_clone_user(pid_fd, err);
 	if (pid < 0)
@@ -321,7 +333,7 @@ pid_t enter_start(const struct brief *brief, int *pid_fd, struct report *report,
 	if (let_go(brief, pid, go[1], err) < 0)
 		return -1;
 	close(go[1]);
-	if (handshake_wait(told[0], err) < 0)
+	if (handshake_wait(told[0], listener_fd, err) < 0)
 		judge_start(err, report);
 	close(told[0]);
 	return pid;

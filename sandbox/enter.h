@@ -15,6 +15,7 @@
 /**
  * enter_start() - start the payload of @brief in a user namespace of its own
  * @pid_fd: receives the payload's pidfd
+ * @listener_fd: receives where its refused calls wait; -1 if they do not
  * @report: receives what became of it: REPORT_STARTED, or why not, in the child's own words
  *
  * The caller is pid 1 of the jail, still real root, its tree is built. It keeps its identity but
@@ -22,5 +23,5 @@
  *
  * Return: the payload's pid, or -1 if it could not even be cloned.
  */
-pid_t enter_start(const struct brief *brief, int *pid_fd, struct report *report,
+pid_t enter_start(const struct brief *brief, int *pid_fd, int *listener_fd, struct report *report,
 		  struct err *err) must_check;

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 
 /* An error that came from elsewhere: its text must end and its kind must exist. */
@@ -31,25 +32,44 @@ int report_receive(int socket_fd, struct report *out, struct message_fds *fds, s
 	return 1;
 }
 
-void handshake_fail(int pipe_fd, const struct err *err)
+void handshake_fail(int socket_fd, const struct err *err)
 {
 	struct err ignored = ERR_INIT;
 
-	/* Without its parent the child has nobody left to tell. */
-	best_effort(io_write_all(pipe_fd, err, sizeof(*err), "the handshake", &ignored));
+	/* Without its parent the child has nobody left to tell. A worker's filter lets write pass.
+	 */
+	best_effort(io_write_all(socket_fd, err, sizeof(*err), "the handshake", &ignored));
 }
 
-int handshake_wait(int pipe_fd, struct err *err)
+int handshake_give(int socket_fd, int fd, struct err *err)
 {
-	struct err theirs;
-	ssize_t got = io_read_some(pipe_fd, &theirs, sizeof(theirs));
+	const struct message_fds fds = { .count = 1, .fd = { fd } };
 
-	if (got == 0)
-		return 0;
-	if (got < 0)
-		return err_sys(err, "read the child's report");
-	if ((size_t) got != sizeof(theirs) || !is_sound(&theirs) || theirs.kind == ERR_NONE)
-		return err_set(err, ERR_SYS, "the child's report is malformed");
-	*err = theirs;
-	return -1;
+	return message_send(socket_fd, "", 1, &fds, err);
+}
+
+int handshake_wait(int socket_fd, int *given_fd, struct err *err)
+{
+	auto_fd given = -1;
+
+	for (;;) {
+		cleanup(message_fds_done) struct message_fds fds = MESSAGE_FDS_INIT;
+		struct err theirs;
+		ssize_t got = message_receive(socket_fd, &theirs, sizeof(theirs), &fds, err);
+
+		if (got < 0)
+			return err_wrap(err, "read the child's report");
+		if (got == 0)
+			break;
+		if (got == 1 && fds.count == 1 && given < 0) {
+			given = fd_take(&fds.fd[0]);
+			continue;
+		}
+		if ((size_t) got != sizeof(theirs) || !is_sound(&theirs) || theirs.kind == ERR_NONE)
+			return err_set(err, ERR_SYS, "the child's report is malformed");
+		*err = theirs;
+		return -1;
+	}
+	*given_fd = fd_take(&given);
+	return 0;
 }

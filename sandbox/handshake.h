@@ -39,15 +39,21 @@ int report_receive(int socket_fd, struct report *out, struct message_fds *fds,
 		   struct err *err) must_check;
 
 /**
- * handshake_fail() - in a child that can not go on: write @err to the close-on-exec pipe
+ * handshake_fail() - in a child that can not go on: send @err over the close-on-exec socket
  *
- * One atomic write. The caller exits afterwards.
+ * The caller exits afterwards.
  */
-void handshake_fail(int pipe_fd, const struct err *err);
+void handshake_fail(int socket_fd, const struct err *err);
+
+/**
+ * handshake_give() - in the child: hand a descriptor to the parent, which stays ours as well
+ */
+int handshake_give(int socket_fd, int fd, struct err *err) must_check;
 
 /**
  * handshake_wait() - in its parent: wait until the child has executed its program or failed
+ * @given_fd: receives what the child has given, owned by the caller; -1 if that is nothing
  *
- * Return: 0 if the pipe was closed by execve, -1 with the child's own error.
+ * Return: 0 if the socket was closed by execve, -1 with the child's own error.
  */
-int handshake_wait(int pipe_fd, struct err *err) must_check;
+int handshake_wait(int socket_fd, int *given_fd, struct err *err) must_check;

@@ -8,7 +8,8 @@
  * The monitor clones this program, which is static and comes from a sealed memfd, into new mount,
  * pid, network, IPC and UTS namespaces. It is real root there and builds the jail by the table
  * below; then it starts the payload in a user namespace of its own (enter.c), becomes another id
- * of the jail's range without any capability, and reaps.
+ * of the jail's range without any capability, reaps, and refuses and counts the calls of the
+ * payload that are named in refused.list: in small portions, after everything else.
  *
  * The jail lives as long as this process. It ends when the payload has ended, and when the socket
  * to the monitor closes: a parent-death signal would not survive the change of user.
@@ -39,6 +40,8 @@
 struct init {
 	const struct brief *brief;
 	struct mounts mounts;
+	int listener_fd; /* where refused calls wait; -1: none do */
+	struct denied_page *denied;
 };
 
 static int reset(struct init *init, struct err *err)
@@ -168,11 +171,12 @@ static int reap(pid_t payload, int *status)
 	return 0;
 }
 
-static int wait_for_end(pid_t payload, int *status, struct err *err)
+static int wait_for_end(const struct init *init, pid_t payload, int *status, struct err *err)
 {
 	struct pollfd ready[] = {
 		{ .fd = -1, .events = POLLIN },
 		{ .fd = BRIEF_MONITOR_FD, .events = POLLIN },
+		{ .fd = init->listener_fd, .events = POLLIN },
 	};
 	auto_fd children = -1;
 	sigset_t set;
@@ -197,7 +201,20 @@ static int wait_for_end(pid_t payload, int *status, struct err *err)
 			_exit(0);
 		while (read(children, &info, sizeof(info)) > 0)
 			;
+		if (ready[2].revents &&
+		    denied_answer(init->listener_fd, &init->brief->refused, init->denied) < 0)
+			ready[2].fd = -1;
 	}
+}
+
+/* Before it gives its rights up; the page lives as long as it does. */
+static int map_denied(struct init *init, struct err *err)
+{
+	if (init->brief->denied_fd < 0)
+		return 0;
+	init->denied = denied_map(init->brief->denied_fd, true, err);
+	close(init->brief->denied_fd);
+	return init->denied ? 0 : -1;
 }
 
 static int run(struct init *init, struct err *err)
@@ -206,9 +223,9 @@ static int run(struct init *init, struct err *err)
 	int pid_fd = -1;
 	pid_t payload;
 
-	if (build(init, err) < 0)
+	if (build(init, err) < 0 || map_denied(init, err) < 0)
 		return -1;
-	payload = enter_start(init->brief, &pid_fd, &report, err);
+	payload = enter_start(init->brief, &pid_fd, &init->listener_fd, &report, err);
 	if (payload < 0)
 		return err_wrap(err, "payload");
 	if (become_keeper(init->brief, err) < 0)
@@ -223,7 +240,7 @@ static int run(struct init *init, struct err *err)
 		if (init->brief->fd[i] >= 0)
 			close(init->brief->fd[i]);
 	report.kind = REPORT_ENDED;
-	if (wait_for_end(payload, &report.status, err) < 0)
+	if (wait_for_end(init, payload, &report.status, err) < 0)
 		return -1;
 	return report_send(BRIEF_MONITOR_FD, &report, NULL, err);
 }
@@ -249,7 +266,7 @@ static const struct brief *open_brief(struct err *err)
 int main(void)
 {
 	struct err err = ERR_INIT, ignored = ERR_INIT;
-	struct init init = { .mounts = MOUNTS_INIT };
+	struct init init = { .mounts = MOUNTS_INIT, .listener_fd = -1 };
 
 	prctl(PR_SET_NAME, "proctor-init", 0, 0, 0); /* a program from a memfd has none */
 

@@ -35,7 +35,10 @@ static int make_cgroup(struct jail *jail, struct err *err)
 	/* The lease is ours, so whatever has this name belongs to a holder that is dead. */
 	if (cgroup_reap(jail->host->cgroups, jail->leaf, err) < 0)
 		return -1;
-	return cgroup_create(jail->host->cgroups, jail->leaf, &jail->limits, &jail->cgroup, err);
+	if (cgroup_create(jail->host->cgroups, jail->leaf, &jail->limits, &jail->cgroup, err) < 0)
+		return -1;
+	jail->without |= jail->cgroup.without;
+	return 0;
 }
 
 static void drop_cgroup(struct jail *jail)
@@ -66,10 +69,29 @@ static void drop_devices(struct jail *jail)
 	fd_close(&jail->devices_fd); /* the program on the cgroup goes with the cgroup */
 }
 
+/* Not in a worker's jail, which is frozen between two calls, and not for our own collector. */
+static int make_denied(struct jail *jail, struct err *err)
+{
+	if (jail->payload != BRIEF_EXECUTE || jail->spec->freezable)
+		return 0;
+	jail->denied_fd = denied_create(err);
+	if (jail->denied_fd < 0)
+		return -1;
+	jail->denied = denied_map(jail->denied_fd, false, err);
+	return jail->denied ? 0 : -1;
+}
+
+static void drop_denied(struct jail *jail)
+{
+	fd_close(&jail->denied_fd);
+	denied_unmap(jail->denied);
+	jail->denied = NULL;
+}
+
 /* The descriptors that pid 1 gets, from BRIEF_MONITOR_FD upwards; sources are borrowed. */
 struct handover {
 	size_t count;
-	int source[2 + BRIEF_JOINS_MAX + 2 + SPEC_FD_COUNT];
+	int source[2 + BRIEF_JOINS_MAX + 3 + SPEC_FD_COUNT];
 };
 
 static int32_t hand(struct handover *handover, int fd)
@@ -91,6 +113,20 @@ static int make_landlock(const struct plan_slice *plan, struct landlock_slice *o
 	return 0;
 }
 
+static int check_landlock(struct jail *jail, struct err *err)
+{
+	if (jail->payload != BRIEF_EXECUTE || landlock_abi() > 0)
+		return 0;
+	if (!jail->spec->accept_landlock)
+		return err_set(err, ERR_HOST,
+			       "this kernel has no Landlock, the second wall around the jail's "
+			       "files: boot one that has CONFIG_SECURITY_LANDLOCK with 'landlock' "
+			       "among the modules of lsm=, or accept to do without: 'landlock' in "
+			       "the policy's accept, or proctor jail --accept landlock");
+	jail->without |= CGROUP_BIT(SPEC_LIMIT_LANDLOCK);
+	return 0;
+}
+
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
 			struct brief *brief, struct handover *handover)
 {
@@ -104,6 +140,8 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->join_count = (uint32_t) join_count;
 	brief->given_fd = jail->given_fd >= 0 ? hand(handover, jail->given_fd) : -1;
 	brief->devices_fd = jail->devices_fd >= 0 ? hand(handover, jail->devices_fd) : -1;
+	brief->denied_fd = jail->denied_fd >= 0 ? hand(handover, jail->denied_fd) : -1;
+	brief->refused = *jail->host->refused;
 	for (int role = 0; role < SPEC_FD_COUNT; role++) {
 		bool wanted = jail->payload == BRIEF_COLLECT
 				    ? role == SPEC_FD_COLLECT
@@ -218,7 +256,7 @@ static int wait_for_start(struct jail *jail, struct err *err)
 {
 	struct pollfd ready[] = {
 		{ .fd = jail->report_fd, .events = POLLIN },
-		{ .fd = jail->fds->fd[SPEC_FD_CONTROL], .events = POLLIN },
+		{ .fd = jail->fds->fd[SPEC_FD_CONTROL], .events = POLLIN | POLLRDHUP },
 	};
 	uint64_t limit = START_MS;
 	int64_t deadline;
@@ -230,12 +268,13 @@ static int wait_for_start(struct jail *jail, struct err *err)
 	while (!(ready[0].revents)) {
 		if (poll(ready, ARRAY_LEN(ready), clock_poll_ms(deadline)) < 0 && errno != EINTR)
 			return err_sys(err, "wait for pid 1");
-		if (ready[1].revents & (POLLHUP | POLLERR))
+		if (ready[1].revents & (POLLRDHUP | POLLHUP | POLLERR))
 			return err_set(err, ERR_SYS, "the client has gone");
 		if (!ready[0].revents && clock_now() >= deadline)
 			return err_set(err, ERR_INPUT, "it was not ready after %llu ms",
 				       (unsigned long long) limit);
-		ready[1].events = 0; /* a wish for the end waits until there is something to end */
+		/* A wish for the end waits until there is something to end. */
+		ready[1].events = POLLRDHUP;
 	}
 	got = report_receive(jail->report_fd, &jail->start, &jail->tmpfs, err);
 	if (got < 0)
@@ -263,10 +302,12 @@ static const struct step {
 	int (*apply)(struct jail *jail, struct err *err);
 	void (*undo)(struct jail *jail);
 } steps[] = {
-	{ "cgroup",  make_cgroup,    drop_cgroup },
-	{ "devices", make_devices,   drop_devices },
-	{ "pid 1",   start_init,     jail_end_processes },
-	{ "start",   wait_for_start, NULL },
+	{ "landlock", check_landlock, NULL },
+	{ "cgroup",   make_cgroup,    drop_cgroup },
+	{ "devices",  make_devices,   drop_devices },
+	{ "denied",   make_denied,    drop_denied },
+	{ "pid 1",    start_init,     jail_end_processes },
+	{ "start",    wait_for_start, NULL },
 };
 
 /* clang-format on */
@@ -296,9 +337,26 @@ int jail_build(struct jail *jail, struct err *err)
 	return 0;
 }
 
-void jail_reap(const struct jail_host *host)
+/* A leaf whose lease is free has no monitor. What resists is the next one's. */
+static void reap_leaf(const struct jail_host *host, const char *name)
 {
-	int folder_fd = openat(host->cgroups->unified_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup(lease_done) struct lease lease = LEASE_INIT;
+	struct err err = ERR_INIT;
+	uint32_t number;
+	char leaf[64];
+
+	if (sscanf(name, JAIL_LEASE "-%u", &number) != 1 || number >= host->range_count)
+		return;
+	name_leaf(number, leaf, sizeof(leaf));
+	if (strcmp(leaf, name) != 0)
+		return;
+	if (lease_try(host->state_fd, JAIL_LEASE, number, &lease, &err) > 0)
+		best_effort(cgroup_reap(host->cgroups, leaf, &err));
+}
+
+static void reap_folder(const struct jail_host *host, int fd)
+{
+	int folder_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = folder_fd < 0 ? NULL : fdopendir(folder_fd);
 	const struct dirent *entry;
 
@@ -306,23 +364,21 @@ void jail_reap(const struct jail_host *host)
 		fd_close(&folder_fd);
 		return;
 	}
-	while ((entry = readdir(folder))) {
-		cleanup(lease_done) struct lease lease = LEASE_INIT;
-		struct err err = ERR_INIT;
-		uint32_t number;
-		char leaf[64];
-
-		if (sscanf(entry->d_name, JAIL_LEASE "-%u", &number) != 1 ||
-		    number >= host->range_count)
-			continue;
-		name_leaf(number, leaf, sizeof(leaf));
-		if (strcmp(leaf, entry->d_name) != 0)
-			continue;
-		/* A leaf whose lease is free has no monitor. What resists is the next one's. */
-		if (lease_try(host->state_fd, JAIL_LEASE, number, &lease, &err) > 0)
-			best_effort(cgroup_reap(host->cgroups, leaf, &err));
-	}
+	while ((entry = readdir(folder)))
+		reap_leaf(host, entry->d_name);
 	closedir(folder);
+}
+
+/*
+ * In every hierarchy: whoever cleared a dead jail's v2 leaf may have been in another v1 group than
+ * its launcher, and then did not see the leaf there.
+ */
+void jail_reap(const struct jail_host *host)
+{
+	reap_folder(host, host->cgroups->unified_fd);
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (host->cgroups->v1_fds[i] >= 0)
+			reap_folder(host, host->cgroups->v1_fds[i]);
 }
 
 void jail_init(struct jail *jail, const struct jail_host *host, const struct jail_spec *spec,
@@ -341,6 +397,7 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.payload_fd = -1,
 		.given_fd = -1,
 		.devices_fd = -1,
+		.denied_fd = -1,
 	};
 	name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
 }

@@ -21,6 +21,7 @@
 struct jail_host {
 	const struct cgroup_host *cgroups;
 	const struct seccomp_program *filter, *worker_filter;
+	const struct denied_calls *refused;
 	const struct device_slice *devices;
 	int devices_fd;      /* the BPF program that allows exactly these */
 	int image_fd;        /* the program of pid 1: a sealed memfd */
@@ -38,14 +39,17 @@ struct jail {
 	struct ids ids;
 	char leaf[64]; /* the cgroup's name */
 	struct cgroup_limits limits;
+	uint32_t without; /* what the host can not enforce and the spec does without: bits */
 
 	size_t built; /* steps that were applied */
 	struct cgroup cgroup;
 	struct process init;
-	int report_fd;            /* pid 1 talks here */
-	int payload_fd;           /* the payload's pidfd */
-	int given_fd;             /* borrowed: the frozen tree, for BRIEF_COLLECT */
-	int devices_fd;           /* the mount that becomes /dev */
+	int report_fd;  /* pid 1 talks here */
+	int payload_fd; /* the payload's pidfd */
+	int given_fd;   /* borrowed: the frozen tree, for BRIEF_COLLECT */
+	int devices_fd; /* the mount that becomes /dev */
+	int denied_fd;  /* the page that pid 1 counts refused calls in */
+	struct denied_page *denied;
 	struct report start;      /* what pid 1 said first */
 	struct message_fds tmpfs; /* a read-only clone of each */
 };

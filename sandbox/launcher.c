@@ -8,13 +8,15 @@
  * A private child of proctor: requests come over the inherited socket, and when that closes the
  * launcher waits for its monitors and ends. It parses no configuration and reads no byte that an
  * agent wrote; it checks each request as a whole, forks a monitor for it and goes back to the
- * socket. It prints nothing: errors go to the client as events.
+ * socket. Behind a monitor that was killed it clears up. It prints nothing: errors go to the client
+ * as events.
  */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,8 +53,10 @@ extern const unsigned char init_image[], init_image_end[];
 
 struct launcher {
 	int socket_fd;
+	int children_fd; /* a signalfd: readable when a child has ended */
 	struct cgroup_host cgroups;
 	struct seccomp_program filter, worker_filter;
+	struct denied_calls refused;
 	struct device_slice devices;
 	struct jail_host host;
 };
@@ -116,6 +121,8 @@ static int prepare(struct launcher *launcher, struct err *err)
 	host->cgroups = &launcher->cgroups;
 	host->filter = &launcher->filter;
 	host->worker_filter = &launcher->worker_filter;
+	launcher->refused.count = seccomp_refused(launcher->refused.number, DENIED_MAX);
+	host->refused = &launcher->refused;
 	host->devices = &launcher->devices;
 	host->range_base = RANGE_BASE;
 	host->range_count = RANGE_COUNT;
@@ -154,21 +161,71 @@ static int serve_one(struct launcher *launcher, struct jail_spec *spec)
 	return 1;
 }
 
+/* In a process of its own: what resists takes seconds, and requests do not wait. */
+static void reap_jails(struct launcher *launcher)
+{
+	struct process reaper = PROCESS_INIT;
+	struct err ignored = ERR_INIT;
+
+	if (process_fork(&reaper, &ignored) == 0) {
+		close(launcher->socket_fd);
+		jail_reap(&launcher->host);
+		_exit(0);
+	}
+	fd_close(&reaper.pid_fd);
+}
+
+/* A monitor that ends by itself leaves nothing; behind one that was killed others clear up. */
+static void on_children(struct launcher *launcher)
+{
+	struct signalfd_siginfo info;
+	bool killed = false;
+	int status;
+
+	while (read(launcher->children_fd, &info, sizeof(info)) > 0)
+		;
+	while (waitpid(-1, &status, WNOHANG) > 0)
+		killed |= WIFSIGNALED(status);
+	if (killed)
+		reap_jails(launcher);
+}
+
 static void serve(struct launcher *launcher)
 {
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
-	int more;
+	struct pollfd ready[] = {
+		{ .fd = launcher->socket_fd, .events = POLLIN },
+		{ .fd = launcher->children_fd, .events = POLLIN },
+	};
+	int more = 1;
 
-	do {
-		more = serve_one(launcher, spec);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-	} while (more > 0);
+	while (more > 0) {
+		if (poll(ready, ARRAY_LEN(ready), -1) < 0)
+			continue;
+		if (ready[1].revents)
+			on_children(launcher);
+		if (ready[0].revents)
+			more = serve_one(launcher, spec);
+	}
 	/* Each monitor ends by itself: its client has gone. */
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	jail_reap(&launcher->host);
 	cgroup_host_done(&launcher->cgroups);
+}
+
+static int watch_children(struct launcher *launcher, struct err *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return err_sys(err, "block SIGCHLD");
+	launcher->children_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (launcher->children_fd < 0)
+		return err_sys(err, "make a signalfd");
+	return 0;
 }
 
 /* Nothing of the terminal or the client's files is left to a launcher or its children. */
@@ -221,7 +278,7 @@ static int parse(struct launcher *launcher, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct launcher launcher = { .socket_fd = -1 };
+	struct launcher launcher = { .socket_fd = -1, .children_fd = -1 };
 	struct event hello = { .kind = EVENT_READY };
 	struct err err = ERR_INIT;
 
@@ -231,7 +288,8 @@ int main(int argc, char **argv)
 	}
 	if (fcntl(launcher.socket_fd, F_SETFD, FD_CLOEXEC) < 0)
 		return 2;
-	if (detach(&err) < 0 || prepare(&launcher, &err) < 0) {
+	if (detach(&err) < 0 || watch_children(&launcher, &err) < 0 ||
+	    prepare(&launcher, &err) < 0) {
 		hello.kind = EVENT_FAILED;
 		hello.err = err;
 	}

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@
  * socket can not write through a mount that it never had.
  */
 
+_Static_assert(DENIED_MAX == JAIL_DENIED_MAX, "counters are copied as they are");
+
 /* How often limits that raise no event are looked at. */
 #define TICK_MS 100
 
@@ -37,9 +40,12 @@ struct watch {
 	struct jail *jail;
 	int64_t started, ended;
 	int64_t wall_deadline, kill_deadline;
-	int decided; /* enum ending, or -1 */
-	int status;  /* the payload's, as from waitpid(2) */
-	bool over;   /* pid 1 has said its last word, or has none left */
+	int64_t active;     /* when there was CPU use or output last */
+	uint64_t active_us; /* the CPU time of then */
+	int decided;        /* enum ending, or -1 */
+	int status;         /* the payload's, as from waitpid(2) */
+	uint32_t flags;     /* limits that were met so far */
+	bool over;          /* pid 1 has said its last word, or has none left */
 };
 
 /* Asks the payload to end, and makes sure that it will. */
@@ -70,10 +76,15 @@ static void on_report(struct watch *watch)
 static void on_client(struct watch *watch)
 {
 	struct err err = ERR_INIT;
-	enum ending wish;
+	struct wish wish;
 
-	if (wire_ending_asked(watch->jail->fds->fd[SPEC_FD_CONTROL], &wish, &err) > 0) {
-		decide(watch, wish, wish == ENDING_STOPPED ? watch->jail->spec->time.grace_ms : 0);
+	if (wire_wish(watch->jail->fds->fd[SPEC_FD_CONTROL], &wish, &err) > 0) {
+		if (wish.output_came)
+			watch->active = clock_now();
+		else
+			decide(watch, wish.ending,
+			       wish.ending == ENDING_STOPPED ? watch->jail->spec->time.grace_ms
+							     : 0);
 		return;
 	}
 	/* The client has gone, or talks nonsense: its jail goes as well, at once. */
@@ -81,23 +92,78 @@ static void on_client(struct watch *watch)
 	watch->kill_deadline = clock_now();
 }
 
-static void on_tick(struct watch *watch)
+static uint32_t full_disks(const struct jail *jail)
+{
+	uint32_t flags = 0;
+
+	for (size_t i = 1; i < jail->tmpfs.count; i++) {
+		struct statfs state;
+
+		if (fstatfs(jail->tmpfs.fd[i], &state) < 0)
+			continue;
+		if (state.f_bfree == 0)
+			flags |= JAIL_DISK_FULL;
+		if (state.f_ffree == 0)
+			flags |= JAIL_INODES_FULL;
+	}
+	return flags;
+}
+
+/*
+ * A full tmpfs is no event of the kernel: one that was filled and emptied between two looks is
+ * missed.
+ */
+static void look_at_disks(struct watch *watch)
 {
 	const struct jail_spec *spec = watch->jail->spec;
-	int64_t now = clock_now();
+	uint32_t full = full_disks(watch->jail);
+
+	watch->flags |= full;
+	if (full && spec->ends_on_full)
+		decide(watch, ENDING_FULL, spec->time.grace_ms);
+}
+
+/* A runtime that waits wakes up now and then: a thousandth of a CPU is no work. */
+static void look_for_work(struct watch *watch, uint64_t cpu_us, int64_t now)
+{
+	const struct time_slice *time = &watch->jail->spec->time;
+
+	if (time->idle_ms == 0)
+		return;
+	if (cpu_us - watch->active_us > time->idle_ms) { /* microseconds by milliseconds */
+		watch->active = now;
+		watch->active_us = cpu_us;
+	}
+	if (now - watch->active >= (int64_t) time->idle_ms * NS_PER_MS)
+		decide(watch, ENDING_IDLE, time->grace_ms);
+}
+
+static void look_at_usage(struct watch *watch, int64_t now)
+{
+	const struct time_slice *time = &watch->jail->spec->time;
 	struct cgroup_usage usage;
 	struct err err = ERR_INIT;
 
+	/* What can not be read now may be at the next tick. */
+	if (cgroup_usage(&watch->jail->cgroup, &usage, &err) < 0)
+		return;
+	/* Memory kills take one process on v1 and the whole group on v2: always the group. */
+	if (usage.oom_kills > 0)
+		decide(watch, ENDING_OOM, 0);
+	if (time->cpu_ms > 0 && usage.cpu_us / 1000 >= time->cpu_ms)
+		decide(watch, ENDING_CPU, time->grace_ms);
+	look_for_work(watch, usage.cpu_us, now);
+}
+
+static void on_tick(struct watch *watch)
+{
+	int64_t now = clock_now();
+	struct err err = ERR_INIT;
+
 	if (now >= watch->wall_deadline)
-		decide(watch, ENDING_TIMEOUT, spec->time.grace_ms);
-	if (cgroup_usage(&watch->jail->cgroup, &usage, &err) == 0) {
-		/* Memory kills take one process on v1 and the whole group on v2: always the group.
-		 */
-		if (usage.oom_kills > 0)
-			decide(watch, ENDING_OOM, 0);
-		if (spec->time.cpu_ms > 0 && usage.cpu_us / 1000 >= spec->time.cpu_ms)
-			decide(watch, ENDING_CPU, spec->time.grace_ms);
-	}
+		decide(watch, ENDING_TIMEOUT, watch->jail->spec->time.grace_ms);
+	look_at_usage(watch, now);
+	look_at_disks(watch);
 	if (watch->decided >= 0 && now >= watch->kill_deadline) {
 		best_effort(cgroup_kill(&watch->jail->cgroup, &err));
 		watch->ended = now;
@@ -128,23 +194,6 @@ static void watch_payload(struct watch *watch)
 	}
 }
 
-static uint32_t full_disks(const struct jail *jail)
-{
-	uint32_t flags = 0;
-
-	for (size_t i = 1; i < jail->tmpfs.count; i++) {
-		struct statfs state;
-
-		if (fstatfs(jail->tmpfs.fd[i], &state) < 0)
-			continue;
-		if (state.f_bfree == 0)
-			flags |= JAIL_DISK_FULL;
-		if (state.f_ffree == 0)
-			flags |= JAIL_INODES_FULL;
-	}
-	return flags;
-}
-
 static void fill_result(const struct watch *watch, struct jail_result *result)
 {
 	struct cgroup_usage usage = { 0 };
@@ -159,7 +208,11 @@ static void fill_result(const struct watch *watch, struct jail_result *result)
 	result->cpu_us = usage.cpu_us;
 	result->memory_peak = usage.memory_peak;
 	result->pids_peak = usage.pids_peak;
-	result->flags = full_disks(watch->jail) | (usage.pids_hits > 0 ? JAIL_PIDS_HIT : 0);
+	result->flags =
+		watch->flags | full_disks(watch->jail) | (usage.pids_hits > 0 ? JAIL_PIDS_HIT : 0);
+	result->without = watch->jail->without;
+	if (watch->jail->denied)
+		memcpy(result->denied, watch->jail->denied->tries, sizeof(result->denied));
 	if (decided >= 0) {
 		result->ending = (uint32_t) decided;
 	} else if ((watch->status & 0x7f) == 0) {
@@ -219,7 +272,9 @@ static int collect(struct jail *first, const struct lease *lease, struct err *er
 	jail_init(&jail, first->host, spec, first->fds, lease);
 	jail.payload = BRIEF_COLLECT;
 	jail.given_fd = first->tmpfs.fd[1 + spec->collect.tmpfs];
-	jail.limits = (struct cgroup_limits){ .memory = COLLECT_MEMORY, .pids = 16 };
+	jail.limits = (struct cgroup_limits){ .memory = COLLECT_MEMORY,
+					      .pids = 16,
+					      .accept = spec->cgroup.accept };
 	if (jail_build(&jail, err) < 0)
 		return err_wrap(err, "collect the workspace");
 	jail_take_down(&jail);
@@ -262,7 +317,7 @@ static int run_jail(struct jail *jail, const struct lease *lease, struct event *
 	if (jail_build(jail, err) < 0)
 		return -1;
 	leave_cpus(jail->spec->cgroup.cpus);
-	watch.started = clock_now();
+	watch.started = watch.active = clock_now();
 	watch.wall_deadline = clock_after_ms(jail->spec->time.wall_ms);
 	tell_started(jail);
 	watch_payload(&watch);

@@ -245,7 +245,7 @@ static int raise_from(int result, const char *what, struct err *err)
 	return err_sys(err, "system call filter: %s", what);
 }
 
-static int add_lists(scmp_filter_ctx filter, unsigned int lists, struct err *err)
+static int add_lists(scmp_filter_ctx filter, unsigned int lists, uint32_t refusal, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(listed); i++) {
 		bool refused = listed[i].list == LIST_REFUSED;
@@ -253,7 +253,7 @@ static int add_lists(scmp_filter_ctx filter, unsigned int lists, struct err *err
 
 		if (listed[i].call < 0 || (lists & 1U << listed[i].list) == 0)
 			continue;
-		result = seccomp_rule_add(filter, refused ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW,
+		result = seccomp_rule_add(filter, refused ? refusal : SCMP_ACT_ALLOW,
 					  listed[i].call, 0);
 		if (result < 0)
 			return raise_from(result, "add a rule", err);
@@ -304,7 +304,11 @@ int seccomp_compile(enum seccomp_profile profile, struct seccomp_program *out, s
 	result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (result < 0)
 		return raise_from(result, "ask for a binary tree", err);
-	if (add_lists(filter, lists_of[profile], err) < 0)
+	/* A worker is held by the freezer, and a call that waits for pid 1, held as well, is not.
+	 */
+	if (add_lists(filter, lists_of[profile],
+		      profile == SECCOMP_PROFILE_WORKER ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_NOTIFY,
+		      err) < 0)
 		return -1;
 
 	emit_arguments(&as);
@@ -313,4 +317,14 @@ int seccomp_compile(enum seccomp_profile profile, struct seccomp_program *out, s
 	*out = (struct seccomp_program){ .count = as.count };
 	memcpy(out->instructions, as.code, as.count * sizeof(as.code[0]));
 	return 0;
+}
+
+uint32_t seccomp_refused(int32_t *out, uint32_t room)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(listed) && count < room; i++)
+		if (listed[i].list == LIST_REFUSED)
+			out[count++] = listed[i].call;
+	return count;
 }

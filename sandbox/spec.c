@@ -12,6 +12,12 @@
 
 #define DAY_MS (UINT64_C(24) * 3600 * 1000)
 
+const struct name spec_limit_names[] = {
+	{ "memory", CGROUP_LIMIT_MEMORY },   { "swap", CGROUP_LIMIT_SWAP },
+	{ "pids", CGROUP_LIMIT_PIDS },       { "cpus", CGROUP_LIMIT_CPUS },
+	{ "landlock", SPEC_LIMIT_LANDLOCK }, { NULL, 0 },
+};
+
 uint32_t spec_add_tmpfs(struct jail_spec *spec, const char *path, uint64_t bytes, uint64_t inodes)
 {
 	struct tmpfs_slice *tmpfs = &spec->plan.tmpfs[spec->plan.tmpfs_count];
@@ -142,6 +148,10 @@ static int check_time(const struct time_slice *time, struct err *err)
 	if (time->cpu_ms > 7000 * DAY_MS)
 		return err_set(err, ERR_INPUT, "a CPU limit of %llu ms is too large",
 			       (unsigned long long) time->cpu_ms);
+	if (time->idle_ms > 7 * DAY_MS)
+		return err_set(err, ERR_INPUT,
+			       "an idle limit of %llu ms; at most 7 days are possible",
+			       (unsigned long long) time->idle_ms);
 	if (time->grace_ms > 60 * 1000)
 		return err_set(err, ERR_INPUT, "a grace of %llu ms; at most one minute is possible",
 			       (unsigned long long) time->grace_ms);
@@ -157,6 +167,9 @@ static int check_cgroup(const struct cgroup_limits *limits, struct err *err)
 	if (limits->cpu_milli != 0 && limits->cpu_milli < 10)
 		return err_set(err, ERR_INPUT, "%llu thousandths of a CPU; 10 or more are possible",
 			       (unsigned long long) limits->cpu_milli);
+	if (limits->accept >> CGROUP_LIMITS != 0)
+		return err_set(err, ERR_INPUT, "limits to do without that nobody knows: %#x",
+			       limits->accept);
 	if (!ends(limits->cpus, sizeof(limits->cpus)) ||
 	    limits->cpus[strspn(limits->cpus, "0123456789,-")] != '\0')
 		return err_set(err, ERR_INPUT, "'%.64s' is no list of CPUs", limits->cpus);
@@ -216,7 +229,8 @@ static int check_collect(const struct jail_spec *spec, struct err *err)
 {
 	const struct collect_slice *collect = &spec->collect;
 
-	if (collect->wanted > 1 || spec->has_program > 1 || spec->freezable > 1)
+	if (collect->wanted > 1 || spec->has_program > 1 || spec->freezable > 1 ||
+	    spec->ends_on_full > 1 || spec->accept_landlock > 1)
 		return err_set(err, ERR_INPUT, "the spec has unknown flags");
 	if (!collect->wanted)
 		return 0;

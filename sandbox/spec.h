@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "sandbox/base/err.h"
+#include "sandbox/base/names.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/plan.h"
 #include "sandbox/rlimits.h"
@@ -44,8 +45,18 @@ struct tree_slice {
 struct time_slice {
 	uint64_t wall_ms;  /* from the payload's start; never 0 */
 	uint64_t cpu_ms;   /* CPU time of all processes of the jail; 0: no limit */
+	uint64_t idle_ms;  /* without output and with less than 1 ms of CPU time a second; 0: any */
 	uint64_t grace_ms; /* from SIGTERM to the end of every process */
 };
+
+/* What a client can do without, as bits: the limits of a cgroup, and this. */
+enum {
+	SPEC_LIMIT_LANDLOCK = CGROUP_LIMITS,
+	SPEC_LIMITS,
+};
+
+/* The limits as a policy writes them. */
+extern const struct name spec_limit_names[];
 
 struct collect_slice {
 	uint32_t wanted; /* 1: when the payload has ended, its workspace is collected */
@@ -77,9 +88,11 @@ struct jail_spec {
 	struct collect_slice collect;
 	uint32_t tree_count;
 	uint32_t pass_count;
-	uint32_t has_program; /* 1: SPEC_FD_PROGRAM comes along */
-	uint32_t freezable;   /* 1: the client gets the means to freeze and thaw the jail, whose
-				 system calls then are those of a worker */
+	uint32_t has_program;     /* 1: SPEC_FD_PROGRAM comes along */
+	uint32_t freezable;       /* 1: the client gets the means to freeze and thaw the jail, whose
+				     system calls then are those of a worker */
+	uint32_t ends_on_full;    /* 1: a tmpfs that is full ends the jail */
+	uint32_t accept_landlock; /* 1: a kernel without Landlock will do */
 	struct tree_slice trees[SPEC_TREES_MAX];
 };
 

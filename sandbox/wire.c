@@ -2,6 +2,7 @@
 #include "sandbox/wire.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -16,28 +17,64 @@ struct request {
 	struct jail_spec spec;
 };
 
-struct ending_wish {
+struct wish_message {
 	uint32_t magic, ending;
 };
+
+/* In the place of an ending. */
+#define OUTPUT_CAME UINT32_MAX
 
 const struct name ending_names[] = {
 	{ "exited", ENDING_EXITED },
 	{ "signaled", ENDING_SIGNALED },
 	{ "timeout", ENDING_TIMEOUT },
 	{ "cpu", ENDING_CPU },
+	{ "idle", ENDING_IDLE },
 	{ "oom", ENDING_OOM },
 	{ "output", ENDING_OUTPUT },
+	{ "full", ENDING_FULL },
 	{ "stopped", ENDING_STOPPED },
 	{ "launcher_lost", ENDING_LAUNCHER_LOST },
 	{ NULL, 0 },
 };
 
-const struct name jail_flag_names[] = {
+static const struct name flag_names[] = {
 	{ "pids_hit", JAIL_PIDS_HIT },
 	{ "disk_full", JAIL_DISK_FULL },
 	{ "inodes_full", JAIL_INODES_FULL },
 	{ NULL, 0 },
 };
+
+static const char *const denied_names[] = {
+#include "sandbox/refused_names.h"
+};
+
+_Static_assert(ARRAY_LEN(denied_names) <= JAIL_DENIED_MAX, "each call has a counter");
+
+const char *jail_denied_name(size_t index)
+{
+	return index < ARRAY_LEN(denied_names) ? denied_names[index] : NULL;
+}
+
+size_t jail_result_flags(const struct jail_result *result, struct jail_flag out[JAIL_FLAGS_MAX])
+{
+	size_t count = 0;
+
+	_Static_assert(ARRAY_LEN(flag_names) + SPEC_LIMITS + ARRAY_LEN(denied_names) <=
+			       JAIL_FLAGS_MAX,
+		       "all have room");
+	for (const struct name *flag = flag_names; flag->text; flag++)
+		if (result->flags & (uint32_t) flag->value)
+			snprintf(out[count++].text, sizeof(out->text), "%s", flag->text);
+	for (const struct name *limit = spec_limit_names; limit->text; limit++)
+		if (result->without & CGROUP_BIT(limit->value))
+			snprintf(out[count++].text, sizeof(out->text), "without:%s", limit->text);
+	for (size_t i = 0; i < ARRAY_LEN(denied_names); i++)
+		if (result->denied[i] > 0)
+			snprintf(out[count++].text, sizeof(out->text), "denied:%s",
+				 denied_names[i]);
+	return count;
+}
 
 void spec_fds_init(struct spec_fds *fds)
 {
@@ -117,11 +154,21 @@ int wire_next(int socket_fd, struct event *out, struct started_fds *started, str
 	return 0;
 }
 
-int wire_end(int jail_fd, enum ending ending, struct err *err)
+static int send_wish(int jail_fd, uint32_t ending, struct err *err)
 {
-	struct ending_wish wish = { .magic = MAGIC, .ending = ending };
+	struct wish_message wish = { .magic = MAGIC, .ending = ending };
 
 	return message_send(jail_fd, &wish, sizeof(wish), NULL, err);
+}
+
+int wire_end(int jail_fd, enum ending ending, struct err *err)
+{
+	return send_wish(jail_fd, ending, err);
+}
+
+int wire_output_came(int jail_fd, struct err *err)
+{
+	return send_wish(jail_fd, OUTPUT_CAME, err);
 }
 
 /* Puts the received descriptors where the spec says they belong. */
@@ -197,16 +244,19 @@ int wire_tell(int socket_fd, const struct event *event, const struct started_fds
 	return message_send(socket_fd, event, sizeof(*event), &fds, err);
 }
 
-int wire_ending_asked(int jail_fd, enum ending *out, struct err *err)
+int wire_wish(int jail_fd, struct wish *out, struct err *err)
 {
-	struct ending_wish wish;
+	struct wish_message wish;
 	ssize_t len = message_receive(jail_fd, &wish, sizeof(wish), NULL, err);
 
 	if (len <= 0)
 		return (int) len;
 	if ((size_t) len != sizeof(wish) || wish.magic != MAGIC ||
-	    (wish.ending != ENDING_OUTPUT && wish.ending != ENDING_STOPPED))
+	    (wish.ending != ENDING_OUTPUT && wish.ending != ENDING_STOPPED &&
+	     wish.ending != OUTPUT_CAME))
 		return err_set(err, ERR_INPUT, "the client asks for an ending that is not its own");
-	*out = (enum ending) wish.ending;
+	*out = (struct wish){ .output_came = wish.ending == OUTPUT_CAME };
+	if (!out->output_came)
+		out->ending = (enum ending) wish.ending;
 	return 1;
 }

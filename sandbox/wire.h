@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sandbox/base/err.h"
@@ -22,10 +23,12 @@ enum ending {
 	ENDING_SIGNALED,      /* code: the signal */
 	ENDING_TIMEOUT,       /* the wall limit */
 	ENDING_CPU,           /* the CPU limit */
+	ENDING_IDLE,          /* the idle limit: neither CPU time nor output for so long */
 	ENDING_OOM,           /* the memory limit */
 	ENDING_OUTPUT,        /* the client saw too much output and said so */
+	ENDING_FULL,          /* a tmpfs was full, where the spec says that this ends it */
 	ENDING_STOPPED,       /* the client asked for the end */
-	ENDING_LAUNCHER_LOST, /* the monitor is gone without a word; set by the client's side */
+	ENDING_LAUNCHER_LOST, /* launcher or monitor is gone; set by the client's side */
 };
 
 extern const struct name ending_names[];
@@ -37,18 +40,42 @@ enum {
 	JAIL_INODES_FULL = 1 << 2,
 };
 
-extern const struct name jail_flag_names[];
+enum { JAIL_DENIED_MAX = 96 };
 
 struct jail_result {
 	uint32_t ending; /* enum ending */
 	int32_t code;
 	uint32_t flags;
+	uint32_t without;   /* limits that did not hold, and that the spec does without: bits */
 	uint32_t collected; /* 1: the archive is complete */
 	int64_t wall_ns;    /* from the payload's start to its end */
 	uint64_t cpu_us;    /* of all processes of the jail */
 	uint64_t memory_peak;
 	uint64_t pids_peak;
+	uint32_t denied[JAIL_DENIED_MAX]; /* tries of each call of refused.list, in its order */
 };
+
+enum { JAIL_FLAGS_MAX = 16 + JAIL_DENIED_MAX };
+
+/*
+ * What else is to be said of a jail: "pids_hit", "disk_full", "inodes_full", "without:swap",
+ * "denied:ptrace".
+ */
+struct jail_flag {
+	char text[40];
+};
+
+/**
+ * jail_denied_name() - the call that denied[@index] counts; NULL if the list has no so many
+ */
+const char *jail_denied_name(size_t index);
+
+/**
+ * jail_result_flags() - the flags of a result in words
+ *
+ * Return: how many there are in @out.
+ */
+size_t jail_result_flags(const struct jail_result *result, struct jail_flag out[JAIL_FLAGS_MAX]);
 
 enum event_kind {
 	EVENT_READY,          /* launcher: requests are welcome */
@@ -120,6 +147,12 @@ int wire_next(int socket_fd, struct event *out, struct started_fds *started,
  */
 int wire_end(int jail_fd, enum ending ending, struct err *err) must_check;
 
+/**
+ * wire_output_came() - tell the monitor, which does not see the payload's output, that there was
+ * some: the jail is not idle
+ */
+int wire_output_came(int jail_fd, struct err *err) must_check;
+
 /* --- the launcher's side --- */
 
 /**
@@ -139,12 +172,18 @@ int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds,
 int wire_tell(int socket_fd, const struct event *event, const struct started_fds *started,
 	      struct err *err) must_check;
 
+/* What a client says on its jail's socket. */
+struct wish {
+	bool output_came;   /* only that; nothing is to end */
+	enum ending ending; /* else: the ending that it asks for, one of its own */
+};
+
 /**
- * wire_ending_asked() - after the jail's socket became readable: what the client wants
+ * wire_wish() - after the jail's socket became readable: what the client says
  *
  * Return: 1 with *out, 0 if the client has gone, -1 on nonsense.
  */
-int wire_ending_asked(int jail_fd, enum ending *out, struct err *err) must_check;
+int wire_wish(int jail_fd, struct wish *out, struct err *err) must_check;
 
 /**
  * spec_fds_done() - close what is there

@@ -3,6 +3,10 @@
 #
 #	awk -f syscall-table.awk base.list files.list process.list gpu.list refused.list
 #
+# and, for sandbox/wire.c, one of them into its names alone:
+#
+#	awk -v names=yes -f syscall-table.awk refused.list
+#
 # One name a line, the reason after #. A line of anything else, a name without a reason and a name
 # that is given twice end the build; a name that libseccomp does not know does not compile.
 function fail(text)
@@ -26,7 +30,7 @@ $1 in seen { fail("'" $1 "' is given twice, first at " seen[$1]) }
 
 {
 	seen[$1] = FILENAME ":" FNR
-	rows[++count] = "\t{ SCMP_SYS(" $1 "), LIST_" toupper(section) " },"
+	rows[++count] = names ? "\t\"" $1 "\"," : "\t{ SCMP_SYS(" $1 "), LIST_" toupper(section) " },"
 }
 
 END {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
@@ -25,9 +26,9 @@ enum { CODE_LIMIT = 124, CODE_OURS = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FO
 #define DAY_MS     (UINT64_C(24) * 3600 * 1000)
 
 struct jail_options {
-	uint64_t wall_ms, cpu_ms, grace_ms, memory, pids, cpus, output, work, tmp, files;
-	struct texts env;
-	const char *put, *archive;
+	uint64_t wall_ms, cpu_ms, idle_ms, grace_ms, memory, pids, cpus, output, work, tmp, files;
+	struct texts env, accept;
+	const char *put, *archive, *on_full;
 	int json_fd;
 };
 
@@ -37,6 +38,7 @@ struct jail_options {
 static const struct option_row rows[] = {
 	{ "wall",    "TIME",  OPTION_DURATION, AT(wall_ms),  1, 7 * DAY_MS,       "end it after this time" },
 	{ "cpu",     "TIME",  OPTION_DURATION, AT(cpu_ms),   1, 7000 * DAY_MS,    "end it after this much CPU time of all its processes" },
+	{ "idle",    "TIME",  OPTION_DURATION, AT(idle_ms),  1, 7 * DAY_MS,       "end it after so long without output and with all but no CPU time" },
 	{ "grace",   "TIME",  OPTION_DURATION, AT(grace_ms), 0, 60000,            "from SIGTERM to the end of every process" },
 	{ "memory",  "SIZE",  OPTION_SIZE,     AT(memory),   16 * MIB, 64 * TIB,  "memory, what is in its file systems included" },
 	{ "pids",    "COUNT", OPTION_COUNT,    AT(pids),     4, 4194304,          "processes and threads" },
@@ -45,6 +47,8 @@ static const struct option_row rows[] = {
 	{ "work",    "SIZE",  OPTION_SIZE,     AT(work),     64 * KIB, 4 * TIB,   "bytes in /work" },
 	{ "files",   "COUNT", OPTION_COUNT,    AT(files),    16, UINT32_MAX,      "files and folders in /work" },
 	{ "tmp",     "SIZE",  OPTION_SIZE,     AT(tmp),      64 * KIB, 4 * TIB,   "bytes in /tmp" },
+	{ "on-full", "WHAT",  OPTION_TEXT,     AT(on_full),  0, 0,                "when one of its file systems is full: report (the default) or end it" },
+	{ "accept",  "LIMIT", OPTION_TEXTS,    AT(accept),   0, 0,                "do without LIMIT where this host can not enforce it: memory, swap, pids, cpus, landlock; may be repeated" },
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
 	{ "put",     "FOLDER", OPTION_TEXT,    AT(put),      0, 0,                "the files of FOLDER are in /work when COMMAND starts" },
 	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
@@ -64,6 +68,35 @@ static const struct option_table table = {
 	.count = ARRAY_LEN(rows),
 };
 
+static int accept_limits(const struct texts *names, struct jail_spec *spec, struct err *err)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		int limit = 0;
+
+		if (names_find(spec_limit_names, names->items[i], &limit) < 0)
+			return err_set(err, ERR_USAGE,
+				       "option --accept: '%s' is not one of memory, swap, pids, "
+				       "cpus, landlock",
+				       names->items[i]);
+		if (limit == SPEC_LIMIT_LANDLOCK)
+			spec->accept_landlock = 1;
+		else
+			spec->cgroup.accept |= CGROUP_BIT(limit);
+	}
+	return 0;
+}
+
+static int take_on_full(const char *what, struct jail_spec *spec, struct err *err)
+{
+	if (!what || strcmp(what, "report") == 0)
+		return 0;
+	if (strcmp(what, "end") != 0)
+		return err_set(err, ERR_USAGE, "option --on-full: '%s' is not one of report, end",
+			       what);
+	spec->ends_on_full = 1;
+	return 0;
+}
+
 static int make_spec(const struct jail_options *options, int argc, char **argv,
 		     struct jail_spec *spec, struct err *err)
 {
@@ -75,8 +108,12 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 	};
 
 	spec_init(spec, "jail");
+	if (accept_limits(&options->accept, spec, err) < 0 ||
+	    take_on_full(options->on_full, spec, err) < 0)
+		return -1;
 	spec->time.wall_ms = options->wall_ms;
 	spec->time.cpu_ms = options->cpu_ms;
+	spec->time.idle_ms = options->idle_ms;
 	spec->time.grace_ms = options->grace_ms;
 	spec->cgroup.memory = options->memory;
 	spec->cgroup.pids = options->pids;
@@ -102,21 +139,44 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 
 /* What is opened while we are root: the operator named it, but may not reach it any more later. */
 struct places {
+	const char *put; /* the folder's name */
 	int put_fd, archive_fd;
+	int stdout_fd, stderr_fd; /* -1: the descriptors themselves */
 };
 
-#define PLACES_INIT ((struct places){ -1, -1 })
+#define PLACES_INIT ((struct places){ NULL, -1, -1, -1, -1 })
 
 static void places_done(struct places *places)
 {
 	fd_close(&places->put_fd);
 	fd_close(&places->archive_fd);
+	fd_close(&places->stdout_fd);
+	fd_close(&places->stderr_fd);
+}
+
+/*
+ * A nonblocking description of our own for a pipe or a terminal: a reader that stalls must not keep
+ * us from our signals, and the description that we were given is others' too, who would not like
+ * it to change. Where there is none, -1, what we were given will do.
+ */
+static int open_shown(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat info;
+	char path[32];
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &info) < 0 ||
+	    !(S_ISFIFO(info.st_mode) || isatty(fd)))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 static int open_places(const struct jail_options *options, const struct account *account,
 		       struct places *places, struct err *err)
 {
 	if (options->put) {
+		places->put = options->put;
 		places->put_fd = open(options->put, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (places->put_fd < 0) {
 			err_sys(err, "option --put: open folder '%s'", options->put);
@@ -124,6 +184,8 @@ static int open_places(const struct jail_options *options, const struct account 
 			return -1;
 		}
 	}
+	places->stdout_fd = open_shown(STDOUT_FILENO);
+	places->stderr_fd = open_shown(STDERR_FILENO);
 	if (!options->archive)
 		return 0;
 	places->archive_fd =
@@ -139,8 +201,8 @@ static int open_places(const struct jail_options *options, const struct account 
 }
 
 /* Adds the tree and the collection that the options ask for; *tree_fd is the caller's to close. */
-static int add_trees(const struct places *places, struct jail_spec *spec, struct spec_fds *fds,
-		     int *tree_fd, struct err *err)
+static int add_trees(const struct places *places, const struct account *account,
+		     struct jail_spec *spec, struct spec_fds *fds, int *tree_fd, struct err *err)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
 	struct collect_report report;
@@ -153,12 +215,21 @@ static int add_trees(const struct places *places, struct jail_spec *spec, struct
 	}
 	if (places->put_fd < 0)
 		return 0;
+	if (faccessat(places->put_fd, ".", R_OK | X_OK, AT_EACCESS) < 0) {
+		err_sys(err,
+			"option --put: read the folder '%s' as the account '%s', which proctor "
+			"runs as; give it the right to, or call proctor through sudo from an "
+			"account that has it",
+			places->put, account->name);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
 	*tree_fd = memfd_create("proctor-put", MFD_CLOEXEC);
 	if (*tree_fd < 0)
 		return err_sys(err, "create a memfd");
 	if (collect_tree(places->put_fd, &limits, *tree_fd, &report, err) < 0 ||
 	    lseek(*tree_fd, 0, SEEK_SET) < 0)
-		return err_wrap(err, "option --put");
+		return err_wrap(err, "option --put: folder '%s'", places->put);
 	if (report.counts.refused > 0)
 		return err_set(err, ERR_INPUT,
 			       "option --put: '%s' can not be put: it is no regular file, or not "
@@ -171,9 +242,13 @@ static int add_trees(const struct places *places, struct jail_spec *spec, struct
 	return 0;
 }
 
-static int exit_code(const struct jail_outcome *outcome)
+/* @signal: the one that ended us, if outcome->stopped */
+static int exit_code(const struct jail_outcome *outcome, int signal)
 {
 	const struct jail_result *result = &outcome->last.result;
+
+	if (outcome->unshown)
+		return 128 + signal;
 
 	switch ((enum event_kind) outcome->last.kind) {
 	case EVENT_NOT_FOUND:
@@ -195,32 +270,45 @@ static int exit_code(const struct jail_outcome *outcome)
 		return 128 + result->code;
 	case ENDING_TIMEOUT:
 	case ENDING_CPU:
+	case ENDING_IDLE:
 	case ENDING_OOM:
 	case ENDING_OUTPUT:
+	case ENDING_FULL:
 		return CODE_LIMIT;
 	case ENDING_STOPPED:
-		return 128 + SIGINT;
+		return 128 + signal;
 	case ENDING_LAUNCHER_LOST:
 		return CODE_OURS;
 	}
 	return CODE_OURS;
 }
 
+static void add_denied(const struct jail_result *result, struct str *out)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; jail_denied_name(i); i++) {
+		if (result->denied[i] == 0)
+			continue;
+		str_addf(out, "%s\"%s\":%u", comma, jail_denied_name(i), result->denied[i]);
+		comma = ",";
+	}
+}
+
 static void add_json(const struct jail_outcome *outcome, struct str *out)
 {
 	const struct jail_result *result = &outcome->last.result;
-	const char *comma = "";
+	struct jail_flag flags[JAIL_FLAGS_MAX];
+	size_t count = jail_result_flags(result, flags);
 
 	str_addf(out, "{\"ending\":\"%s\",\"code\":%d,\"flags\":[",
 		 names_text(ending_names, (int) result->ending), result->code);
-	for (const struct name *flag = jail_flag_names; flag->text; flag++) {
-		if (!(result->flags & (uint32_t) flag->value))
-			continue;
-		str_addf(out, "%s\"%s\"", comma, flag->text);
-		comma = ",";
-	}
+	for (size_t i = 0; i < count; i++)
+		str_addf(out, "%s\"%s\"", i == 0 ? "" : ",", flags[i].text);
+	str_addf(out, "],\"denied\":{");
+	add_denied(result, out);
 	str_addf(out,
-		 "],\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
+		 "},\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
 		 "\"output_bytes\":%llu}\n",
 		 (long long) (result->wall_ns / NS_PER_MS),
 		 (unsigned long long) (result->cpu_us / 1000),
@@ -254,23 +342,57 @@ static void say(const struct jail_outcome *outcome)
 			names_text(ending_names, (int) result->ending));
 }
 
+/* Where what the payload prints is shown. */
+static struct jail_io make_io(const struct jail_options *options, const struct places *places,
+			      int stop_fd)
+{
+	int out = places->stdout_fd >= 0 ? places->stdout_fd : STDOUT_FILENO;
+	int err = places->stderr_fd >= 0 ? places->stderr_fd : STDERR_FILENO;
+
+	return (struct jail_io){
+		.folder_fd = -1,
+		/* Where the object goes nothing of the payload does: it could forge one. */
+		.show_out_fd = options->json_fd == STDOUT_FILENO ? err : out,
+		.show_err_fd = err,
+		.output_max = options->output,
+		.stop_fd = stop_fd,
+	};
+}
+
+/* With everything opened and root given up. */
+static int run_jail(const struct jail_options *options, const struct launcher *launcher,
+		    const struct places *places, const struct account *account,
+		    struct jail_spec *spec, struct err *err)
+{
+	auto_fd stop = signals_open_stop(err), tree = -1;
+	struct jail_io io = make_io(options, places, stop);
+	struct jail_outcome outcome;
+	struct spec_fds fds;
+	int signal = 0;
+
+	if (stop < 0)
+		return -1;
+	spec_fds_init(&fds);
+	if (add_trees(places, account, spec, &fds, &tree, err) < 0)
+		return -1;
+	if (jail_run(launcher->socket_fd, spec, &fds, &io, &outcome, err) < 0)
+		return -1;
+	if (outcome.stopped)
+		signal = signals_which(stop);
+	signals_let_go(); /* nothing is left that a signal would have to take down */
+	say(&outcome);
+	if (options->json_fd >= 0 && write_json(options->json_fd, &outcome, err) < 0)
+		return -1;
+	return exit_code(&outcome, signal);
+}
+
 static int run(const struct cli *cli, const struct jail_options *options, int argc, char **argv,
 	       struct err *err)
 {
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	cleanup(launcher_done) struct launcher launcher = LAUNCHER_INIT;
-	struct jail_io io = {
-		.folder_fd = -1,
-		/* Where the object goes nothing of the payload does: it could forge one. */
-		.show_out_fd = options->json_fd == STDOUT_FILENO ? STDERR_FILENO : STDOUT_FILENO,
-		.show_err_fd = STDERR_FILENO,
-		.output_max = options->output,
-	};
-	struct jail_outcome outcome;
 	cleanup(places_done) struct places places = PLACES_INIT;
-	struct spec_fds fds;
 	struct account account;
-	auto_fd stop = -1, tree = -1;
 
 	if (make_spec(options, argc, argv, spec, err) < 0)
 		return -1;
@@ -278,19 +400,7 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 	    open_places(options, &account, &places, err) < 0 ||
 	    launcher_start(cli->programs, &launcher, err) < 0 || account_become(&account, err) < 0)
 		return -1;
-	stop = signals_open_stop(err);
-	if (stop < 0)
-		return -1;
-	io.stop_fd = stop;
-	spec_fds_init(&fds);
-	if (add_trees(&places, spec, &fds, &tree, err) < 0)
-		return -1;
-	if (jail_run(launcher.socket_fd, spec, &fds, &io, &outcome, err) < 0)
-		return -1;
-	say(&outcome);
-	if (options->json_fd >= 0 && write_json(options->json_fd, &outcome, err) < 0)
-		return -1;
-	return exit_code(&outcome);
+	return run_jail(options, &launcher, &places, &account, spec, err);
 }
 
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err)

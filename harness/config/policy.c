@@ -61,6 +61,12 @@ static const struct policy defaults = {
 };
 
 /* clang-format off */
+static const struct name accepts[] = {
+	{ "memory", ACCEPT_MEMORY }, { "swap", ACCEPT_SWAP },
+	{ "pids", ACCEPT_PIDS },     { "cpus", ACCEPT_CPUS }, { "landlock", ACCEPT_LANDLOCK }, { NULL },
+};
+static const struct name on_fulls[] = { { "report", ON_FULL_REPORT }, { "end", ON_FULL_END }, { NULL } };
+
 static const struct field tmpfs_fields[] = {
 	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, TMPFS_MIN, TIB, NULL,
 	  "bytes that it holds" },
@@ -74,6 +80,8 @@ static const struct field role_fields[] = {
 	  "time from start to end" },
 	{ "cpu",       &type_duration, U64_AT(struct policy_role, cpu_ms),     OPTIONAL, SECOND, 10000 * (uint64_t) HOUR, NULL,
 	  "CPU time of all processes together" },
+	{ "idle",      &type_duration, U64_AT(struct policy_role, idle_ms),    OPTIONAL, 0, 168 * (uint64_t) HOUR, NULL,
+	  "time without output and with less than 1ms of CPU time a second; 0 for no limit; not for workers" },
 	{ "grace",     &type_duration, U64_AT(struct policy_role, grace_ms),   OPTIONAL, 0, MINUTE, NULL,
 	  "time from SIGTERM to the end of everything" },
 	{ "memory",    &type_size,     U64_AT(struct policy_role, memory),     OPTIONAL, MEMORY_MIN, 16 * TIB, NULL,
@@ -94,8 +102,8 @@ static const struct field role_fields[] = {
 	  "/tmp" },
 	{ "shm",       &type_map, STRUCT_AT(struct policy_role, shm, struct policy_tmpfs),       OPTIONAL, 0, 0, &tmpfs_schema,
 	  "/dev/shm" },
-	{ "idle",      &type_later, NOWHERE, LATER, 0, 0, NULL, "time without CPU use after which the jail ends" },
-	{ "on_full",   &type_later, NOWHERE, LATER, 0, 0, NULL, "what a full workspace does: report or end" },
+	{ "on_full",   &type_word,     INT_AT(struct policy_role, on_full),    OPTIONAL, 0, 0, on_fulls,
+	  "what it does that one of these three is full: report, or end the jail" },
 };
 static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields), false };
 
@@ -106,7 +114,7 @@ static const struct field policy_fields[] = {
 	{ "build",    &type_map, STRUCT_AT(struct policy, build, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of a build's jail" },
 	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &role_schema, "limits of a worker's jail" },
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
-	{ "accept",   &type_later, NOWHERE, LATER, 0, 0, NULL, "limits to do without where the host can not enforce them" },
+	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
 	{ "extends",  &type_later, NOWHERE, LATER, 0, 0, NULL, "the policy whose values hold where this one has none" },
 	{ "root",     &type_later, NOWHERE, LATER, 0, 0, NULL, "the image that the jails see as their root" },
 	{ "services", &type_later, NOWHERE, LATER, 0, 0, NULL, "endpoints that the agent may reach" },
@@ -195,6 +203,11 @@ int policy_load(int folder_fd, const char *path, struct policy *out, struct err 
 	if (io_read_file(folder_fd, path, POLICY_FILE_MAX, &text, err) < 0)
 		return -1;
 	return policy_parse(path, text.text, text.len, out, err);
+}
+
+bool policy_accepts(const struct policy *policy, enum policy_accept limit)
+{
+	return policy->accept >> limit & 1;
 }
 
 void policy_done(struct policy *policy)

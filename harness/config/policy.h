@@ -18,15 +18,32 @@ struct policy_tmpfs {
 };
 
 struct policy_role {
-	uint64_t wall_ms;    /* wall clock of the whole jail */
-	uint64_t cpu_ms;     /* CPU time of all its processes */
-	uint64_t grace_ms;   /* from SIGTERM to the end */
-	uint64_t memory;     /* bytes, what the three tmpfs hold included */
-	uint64_t pids;       /* processes and threads */
+	uint64_t wall_ms;  /* wall clock of the whole jail */
+	uint64_t cpu_ms;   /* CPU time of all its processes */
+	uint64_t idle_ms;  /* without output and all but no CPU time; 0: for as long as it likes */
+	uint64_t grace_ms; /* from SIGTERM to the end */
+	uint64_t memory;   /* bytes, what the three tmpfs hold included */
+	uint64_t pids;     /* processes and threads */
 	uint64_t cpus_milli; /* thousandths of a CPU */
 	uint64_t output;     /* bytes on stdout and stderr together */
 	uint64_t nofile;     /* descriptors of one process */
 	struct policy_tmpfs workspace, tmp, shm;
+	int on_full; /* enum policy_on_full */
+};
+
+/* What happens when one of the three tmpfs is full. */
+enum policy_on_full {
+	ON_FULL_REPORT, /* the record says so */
+	ON_FULL_END,    /* and the jail ends */
+};
+
+/* Limits that a policy may do without; struct policy.accept holds a bit for each. */
+enum policy_accept {
+	ACCEPT_MEMORY,
+	ACCEPT_SWAP,
+	ACCEPT_PIDS,
+	ACCEPT_CPUS,
+	ACCEPT_LANDLOCK,
 };
 
 struct policy {
@@ -34,6 +51,7 @@ struct policy {
 	uint64_t schema;
 	const char *name;
 	struct policy_role agent, build, worker;
+	uint64_t accept;  /* bits 1 << enum policy_accept */
 	uint64_t retries; /* of an attempt that ended INFRA, each a new attempt */
 };
 
@@ -69,6 +87,11 @@ int policy_parse(const char *file, const char *text, size_t len, struct policy *
  * policy_load() - policy_parse() of a file beneath a folder
  */
 int policy_load(int folder_fd, const char *path, struct policy *out, struct err *err) must_check;
+
+/**
+ * policy_accepts() - does the policy do without this limit?
+ */
+bool policy_accepts(const struct policy *policy, enum policy_accept limit);
 
 /**
  * policy_done() - free everything; the policy is policy_default() again

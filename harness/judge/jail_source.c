@@ -149,7 +149,9 @@ static struct worker_end end_of(const struct event *event)
 	case ENDING_SIGNALED:
 	case ENDING_TIMEOUT:
 	case ENDING_CPU:
+	case ENDING_IDLE:
 	case ENDING_OUTPUT:
+	case ENDING_FULL:
 		return (struct worker_end){ .ending = WORKER_SIGNALED, .code = result->code };
 	case ENDING_OOM:
 		return (struct worker_end){ .ending = WORKER_OOM };

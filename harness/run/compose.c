@@ -24,10 +24,29 @@ static uint64_t tighter(uint64_t policy, uint64_t task)
 	return task != 0 && task < policy ? task : policy;
 }
 
-static void take_role(const struct policy_role *role, struct jail_spec *spec)
+/* What the operator does without where the host can not enforce it. */
+static void take_accepted(const struct policy *policy, struct jail_spec *spec)
 {
+	static const uint32_t limits[] = {
+		[ACCEPT_MEMORY] = CGROUP_LIMIT_MEMORY,
+		[ACCEPT_SWAP] = CGROUP_LIMIT_SWAP,
+		[ACCEPT_PIDS] = CGROUP_LIMIT_PIDS,
+		[ACCEPT_CPUS] = CGROUP_LIMIT_CPUS,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		if (policy_accepts(policy, (enum policy_accept) i))
+			spec->cgroup.accept |= CGROUP_BIT(limits[i]);
+	spec->accept_landlock = policy_accepts(policy, ACCEPT_LANDLOCK);
+}
+
+static void take_role(const struct policy *policy, const struct policy_role *role,
+		      struct jail_spec *spec)
+{
+	take_accepted(policy, spec);
 	spec->time.wall_ms = role->wall_ms;
 	spec->time.cpu_ms = role->cpu_ms;
+	spec->time.idle_ms = role->idle_ms;
 	spec->time.grace_ms = role->grace_ms;
 	spec->cgroup.memory = role->memory;
 	spec->cgroup.pids = role->pids;
@@ -39,6 +58,7 @@ static void take_role(const struct policy_role *role, struct jail_spec *spec)
 	spec->plan.tmpfs[1].inodes = role->tmp.inodes;
 	spec->plan.tmpfs[2].bytes = role->shm.size;
 	spec->plan.tmpfs[2].inodes = role->shm.inodes;
+	spec->ends_on_full = role->on_full == ON_FULL_END;
 }
 
 static struct stream_limits limits_of(const struct tmpfs_slice *tmpfs)
@@ -116,7 +136,7 @@ int compose_agent(const struct policy *policy, const struct task *task, const ch
 	role.workspace.size = tighter(role.workspace.size, limits->workspace);
 	role.workspace.inodes = tighter(role.workspace.inodes, limits->inodes);
 	spec_init(out, "agent");
-	take_role(&role, out);
+	take_role(policy, &role, out);
 	add_tree(out, COMPOSE_WORK, 0);
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
 	collect_tmpfs(out, 0);
@@ -130,7 +150,7 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	const char *const *argv = task_build_argv(build, COMPOSE_OUT, &arena);
 
 	spec_init(out, "build");
-	take_role(&policy->build, out);
+	take_role(policy, &policy->build, out);
 	out->time.wall_ms = tighter(policy->build.wall_ms, build->wall_ms);
 	add_tree(out, COMPOSE_WORK, 0);
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
@@ -146,8 +166,9 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 	const char *argv[] = { "proctor-worker", library ? path : NULL, symbol, NULL };
 
 	spec_init(out, "worker");
-	take_role(&policy->worker, out);
+	take_role(policy, &policy->worker, out);
 	out->time.grace_ms = 0; /* what a worker still had to say does not matter */
+	out->time.idle_ms = 0;  /* it waits for the judge, held for most of the time */
 	snprintf(out->cgroup.cpus, sizeof(out->cgroup.cpus), "%u", cpu);
 	out->has_program = 1;
 	out->freezable = 1;

@@ -4,17 +4,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 
 struct session {
 	const struct jail_io *io;
 	struct jail_outcome *out;
 	struct output output;
+	int launcher_fd;
 	int jail_fd;
+	uint64_t told_bytes; /* output that the monitor has been told of */
+	int64_t tell_after;  /* the next time that it is; CLOCK_NEVER: it does not care */
+	int64_t tell_gap;
 	bool over; /* the last event has come */
 	bool cut;  /* the cap was passed, and the monitor told */
+	bool lost; /* the launcher has gone, and the monitor was told to end */
 };
 
 static void session_done(struct session *session)
@@ -31,9 +38,22 @@ static int on_event(struct session *session, struct err *err)
 		return -1;
 	if (event.kind == EVENT_STARTED || event.kind == EVENT_READY)
 		return 0;
-	session->out->last = event;
 	session->over = true;
+	if (session->lost) {
+		event.kind = EVENT_LOST;
+		event.result.ending = ENDING_LAUNCHER_LOST;
+		event.err = (struct err) ERR_INIT;
+		err_set(&event.err, ERR_SYS, "the launcher has gone without a word");
+	}
+	session->out->last = event;
 	return 0;
+}
+
+/* The monitor takes a half-closed socket for a client that has gone, and can still answer. */
+static void on_launcher_lost(struct session *session)
+{
+	session->lost = true;
+	shutdown(session->jail_fd, SHUT_WR);
 }
 
 static void on_stop(struct session *session)
@@ -43,6 +63,22 @@ static void on_stop(struct session *session)
 	session->out->stopped = true;
 	/* If the monitor has gone, its socket says so next. */
 	best_effort(wire_end(session->jail_fd, ENDING_STOPPED, &err));
+}
+
+/* The monitor does not see the output; where it looks for idleness it is told, now and then. */
+static void tell_of_output(struct session *session)
+{
+	const uint64_t bytes = session->output.streams[OUTPUT_STDOUT].total +
+			       session->output.streams[OUTPUT_STDERR].total;
+	const int64_t now = clock_now();
+	struct err ignored = ERR_INIT;
+
+	if (bytes == session->told_bytes || now < session->tell_after)
+		return;
+	session->told_bytes = bytes;
+	session->tell_after = now + session->tell_gap;
+	/* If the monitor has gone, its socket says so next. */
+	best_effort(wire_output_came(session->jail_fd, &ignored));
 }
 
 static int on_output(struct session *session, struct err *err)
@@ -55,20 +91,46 @@ static int on_output(struct session *session, struct err *err)
 		session->cut = true;
 		best_effort(wire_end(session->jail_fd, ENDING_OUTPUT, &ignored));
 	}
+	if (session->tell_after != CLOCK_NEVER)
+		tell_of_output(session);
 	return 0;
+}
+
+/*
+ * The jail is gone: what it wrote stands in the pipes, and nobody can add to it. Whoever reads what
+ * is shown may take his time, until the operator has had enough.
+ */
+static int show_the_rest(struct session *session, struct err *err)
+{
+	while (output_ready(&session->output, err) == 0 && output_is_unshown(&session->output)) {
+		struct pollfd ready[1 + OUTPUT_STREAMS] = { { .fd = session->io->stop_fd,
+							      .events = POLLIN } };
+		size_t readers = output_poll(&session->output, ready + 1);
+
+		if (session->out->stopped) {
+			session->out->unshown = true;
+			break;
+		}
+		if (poll(ready, 1 + readers, -1) < 0 && errno != EINTR)
+			return err_sys(err, "wait for the reader of the jail's output");
+		if (ready[0].revents)
+			session->out->stopped = true;
+	}
+	return output_finish(&session->output, err);
 }
 
 static int listen_to(struct session *session, struct err *err)
 {
 	while (!session->over) {
-		struct pollfd ready[2 + OUTPUT_STREAMS] = {
+		struct pollfd ready[3 + OUTPUT_STREAMS] = {
 			{ .fd = session->jail_fd, .events = POLLIN },
 			{ .fd = session->out->stopped ? -1 : session->io->stop_fd,
 			  .events = POLLIN },
+			{ .fd = session->lost ? -1 : session->launcher_fd },
 		};
-		size_t pipes = output_poll(&session->output, ready + 2);
+		size_t pipes = output_poll(&session->output, ready + 3);
 
-		if (poll(ready, 2 + pipes, -1) < 0) {
+		if (poll(ready, 3 + pipes, -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			return err_sys(err, "wait for the jail");
@@ -79,9 +141,10 @@ static int listen_to(struct session *session, struct err *err)
 			return -1;
 		if (ready[1].revents)
 			on_stop(session);
+		if (ready[2].revents)
+			on_launcher_lost(session);
 	}
-	/* The jail is gone: what it wrote stands in the pipes, and nobody can add to it. */
-	return output_finish(&session->output, err);
+	return show_the_rest(session, err);
 }
 
 /* Two pipes: the reading ends go to the output, the writing ends with the request. */
@@ -118,7 +181,13 @@ int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds
 {
 	struct jail_outcome outcome = { .last = { .kind = EVENT_LOST } };
 	cleanup(session_done) struct session session = {
-		.io = io, .out = &outcome, .output = OUTPUT_INIT, .jail_fd = -1
+		.io = io,
+		.out = &outcome,
+		.output = OUTPUT_INIT,
+		.launcher_fd = launcher_fd,
+		.jail_fd = -1,
+		.tell_after = spec->time.idle_ms > 0 ? 0 : CLOCK_NEVER,
+		.tell_gap = (int64_t) spec->time.idle_ms * NS_PER_MS / 8,
 	};
 	int write_fds[OUTPUT_STREAMS] = { -1, -1 }, result;
 
@@ -134,6 +203,13 @@ int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds
 	fd_close(&write_fds[OUTPUT_STDERR]);
 	if (result < 0 || listen_to(&session, err) < 0)
 		return -1;
+	/* A payload that ended by itself meanwhile had printed too much all the same. */
+	if (output_is_over(&session.output) && outcome.last.kind == EVENT_ENDED &&
+	    (outcome.last.result.ending == ENDING_EXITED ||
+	     outcome.last.result.ending == ENDING_SIGNALED)) {
+		outcome.last.result.ending = ENDING_OUTPUT;
+		outcome.last.result.code = 0;
+	}
 	outcome.stdout_bytes = session.output.streams[OUTPUT_STDOUT].total;
 	outcome.stderr_bytes = session.output.streams[OUTPUT_STDERR].total;
 	*out = outcome;

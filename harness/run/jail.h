@@ -9,7 +9,8 @@
  *
  * The payload's standard output and error arrive here through pipes, are counted, capped and kept
  * in log files or shown; nothing looks at them. When the cap is passed the jail ends with
- * ENDING_OUTPUT.
+ * ENDING_OUTPUT. A launcher that has gone ends it with ENDING_LAUNCHER_LOST, although its monitor
+ * may live: nobody would reap behind that.
  */
 struct jail_io {
 	int folder_fd; /* receives NAME.stdout and NAME.stderr; -1: no files */
@@ -24,7 +25,8 @@ struct jail_outcome {
 	struct event last;     /* ENDED, FAILED, NOT_FOUND, NOT_EXECUTABLE or LOST */
 	uint64_t stdout_bytes; /* what the payload wrote until it was cut off */
 	uint64_t stderr_bytes;
-	bool stopped; /* stop_fd was the reason */
+	bool stopped; /* the operator wanted the end */
+	bool unshown; /* and of what the payload printed, the end waited for a reader: it is lost */
 };
 
 /**

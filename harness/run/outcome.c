@@ -99,7 +99,8 @@ void outcome_take_ending(struct attempt *attempt, const struct jail_outcome *out
 {
 	const struct jail_result *result = &outcome->last.result;
 	struct record_ending *ending = &attempt->ending;
-	const char **flags;
+	struct jail_flag flags[JAIL_FLAGS_MAX];
+	const char **texts;
 
 	if (outcome->last.kind != EVENT_ENDED && outcome->last.kind != EVENT_LOST)
 		return;
@@ -108,11 +109,11 @@ void outcome_take_ending(struct attempt *attempt, const struct jail_outcome *out
 		ending->code = result->code;
 	if (result->ending == ENDING_SIGNALED)
 		ending->signal = result->code;
-	flags = arena_alloc(&attempt->run->arena, 8, sizeof(*flags));
-	for (const struct name *flag = jail_flag_names; flag->text; flag++)
-		if (result->flags & (uint32_t) flag->value)
-			flags[ending->flag_count++] = flag->text;
-	ending->flags = flags;
+	ending->flag_count = jail_result_flags(result, flags);
+	texts = arena_alloc(&attempt->run->arena, ending->flag_count, sizeof(*texts));
+	for (size_t i = 0; i < ending->flag_count; i++)
+		texts[i] = arena_printf(&attempt->run->arena, "%s", flags[i].text);
+	ending->flags = texts;
 	attempt->usage = (struct record_usage){
 		.wall_ns = result->wall_ns,
 		.cpu_us = (int64_t) result->cpu_us,

@@ -65,6 +65,7 @@ void output_done(struct output *output)
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
 		fd_close(&output->streams[i].pipe_fd);
 		fd_close(&output->streams[i].log_fd);
+		str_done(&output->streams[i].unshown);
 	}
 	*output = OUTPUT_INIT;
 }
@@ -75,21 +76,36 @@ void output_show(struct output *output, size_t stream, int show_fd, bool is_esca
 	output->streams[stream].is_escaped = is_escaped;
 }
 
+static bool is_unshown(const struct output_stream *stream)
+{
+	return stream->shown < stream->unshown.len;
+}
+
+bool output_is_unshown(const struct output *output)
+{
+	return is_unshown(&output->streams[OUTPUT_STDOUT]) ||
+	       is_unshown(&output->streams[OUTPUT_STDERR]);
+}
+
 size_t output_poll(const struct output *output, struct pollfd fds[OUTPUT_STREAMS])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
-		if (output->streams[i].pipe_fd >= 0)
-			fds[count++] = (struct pollfd){ .fd = output->streams[i].pipe_fd,
-							.events = POLLIN };
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		const struct output_stream *stream = &output->streams[i];
+
+		if (is_unshown(stream))
+			fds[count++] = (struct pollfd){ .fd = stream->show_fd, .events = POLLOUT };
+		else if (stream->pipe_fd >= 0)
+			fds[count++] = (struct pollfd){ .fd = stream->pipe_fd, .events = POLLIN };
+	}
 	return count;
 }
 
 bool output_has_ended(const struct output *output)
 {
 	return output->streams[OUTPUT_STDOUT].pipe_fd < 0 &&
-	       output->streams[OUTPUT_STDERR].pipe_fd < 0;
+	       output->streams[OUTPUT_STDERR].pipe_fd < 0 && !output_is_unshown(output);
 }
 
 bool output_is_over(const struct output *output)
@@ -139,6 +155,7 @@ static size_t unfinished(const char *bytes, size_t len)
 static int on_not_shown(struct output_stream *stream, const struct err *why, struct err *err)
 {
 	stream->show_fd = -1;
+	stream->shown = stream->unshown.len;
 	if (why->sys == EPIPE && stream->log_fd < 0)
 		fd_close(&stream->pipe_fd);
 	if (why->sys == EPIPE || why->sys == EIO)
@@ -147,29 +164,50 @@ static int on_not_shown(struct output_stream *stream, const struct err *why, str
 	return -1;
 }
 
+/* Writes what the reader takes at this moment. */
+static int show_more(struct output_stream *stream, struct err *err)
+{
+	struct pollfd room = { .fd = stream->show_fd, .events = POLLOUT };
+	struct err why = ERR_INIT;
+
+	while (is_unshown(stream) && poll(&room, 1, 0) > 0) {
+		const size_t left = stream->unshown.len - stream->shown;
+		const ssize_t put = write(stream->show_fd, stream->unshown.text + stream->shown,
+					  MIN_OF(left, PIPE_BUF));
+
+		if (put < 0 && errno == EAGAIN)
+			return 0;
+		if (put < 0 && errno != EINTR) {
+			err_sys(&why, "write what the jail printed");
+			return on_not_shown(stream, &why, err);
+		}
+		if (put > 0)
+			stream->shown += (size_t) put;
+	}
+	if (is_unshown(stream))
+		return 0;
+	str_clear(&stream->unshown);
+	stream->shown = 0;
+	return 0;
+}
+
 static int show(struct output_stream *stream, const char *bytes, size_t len, struct err *err)
 {
 	cleanup(str_done) struct str joined = STR_INIT;
-	cleanup(str_done) struct str text = STR_INIT;
-	struct err why = ERR_INIT;
 	size_t rest;
 
 	if (!stream->is_escaped) {
-		str_add(&text, bytes, len);
-	} else {
-		str_add(&joined, stream->split, stream->split_len);
-		str_add(&joined, bytes, len);
-		/* At the end of the stream, with no new bytes, what is left will not be finished.
-		 */
-		rest = len > 0 ? unfinished(joined.text, joined.len) : 0;
-		add_escaped(&text, joined.text, joined.len - rest);
-		memcpy(stream->split, joined.text + joined.len - rest, rest);
-		stream->split_len = rest;
+		str_add(&stream->unshown, bytes, len);
+		return show_more(stream, err);
 	}
-	if (io_write_waiting(stream->show_fd, text.text, text.len, "what the jail printed", &why) <
-	    0)
-		return on_not_shown(stream, &why, err);
-	return 0;
+	str_add(&joined, stream->split, stream->split_len);
+	str_add(&joined, bytes, len);
+	/* At the end of the stream, with no new bytes, what is left will not be finished. */
+	rest = len > 0 ? unfinished(joined.text, joined.len) : 0;
+	add_escaped(&stream->unshown, joined.text, joined.len - rest);
+	memcpy(stream->split, joined.text + joined.len - rest, rest);
+	stream->split_len = rest;
+	return show_more(stream, err);
 }
 
 /* The beginning of a character whose end will not come any more. */
@@ -248,7 +286,7 @@ static int take_some(struct output *output, struct output_stream *stream, uint64
 	char block[BLOCK];
 	int result = 0;
 
-	for (uint64_t taken = 0; taken < most && stream->pipe_fd >= 0;) {
+	for (uint64_t taken = 0; taken < most && stream->pipe_fd >= 0 && !is_unshown(stream);) {
 		const ssize_t got = io_read_some(stream->pipe_fd, block, sizeof(block));
 
 		if (got < 0 && errno == EAGAIN)
@@ -269,9 +307,12 @@ int output_ready(struct output *output, struct err *err)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < OUTPUT_STREAMS; i++)
-		if (take_some(output, &output->streams[i], TURN, err) < 0)
+	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
+		struct output_stream *stream = &output->streams[i];
+
+		if (show_more(stream, err) < 0 || take_some(output, stream, TURN, err) < 0)
 			result = -1;
+	}
 	return result;
 }
 
@@ -286,6 +327,7 @@ int output_finish(struct output *output, struct err *err)
 			result = -1;
 		if (show_rest(stream, err) < 0)
 			result = -1;
+		stream->shown = stream->unshown.len;
 		fd_close(&stream->pipe_fd);
 		if (stream->log_fd >= 0 && fsync(stream->log_fd) < 0)
 			result = err_sys(err, "sync the log of a jail's output");

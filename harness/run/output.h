@@ -17,7 +17,8 @@
  * bytes are an outsider's: they are stored as they are, and escaped wherever they are shown.
  *
  * It never waits: a grandchild that holds a pipe open without writing holds nothing up, since
- * output_finish() takes what is there and closes. A loop around it:
+ * output_finish() takes what is there and closes; and a reader of what is shown that does not read
+ * holds up the jail, which then finds its pipe full, but not us. A loop around it:
  *
  *	count = output_poll(&output, fds);
  *	poll(fds, count, …);
@@ -36,6 +37,8 @@ struct output_stream {
 	uint64_t kept;    /* bytes under the cap: those in the log */
 	uint8_t split[4]; /* the beginning of a character that was not whole yet */
 	size_t split_len;
+	struct str unshown;     /* what show_fd did not take yet; nothing more is read meanwhile */
+	size_t shown;           /* how much of it was taken */
 	char tail[OUTPUT_TAIL]; /* a ring: total % OUTPUT_TAIL is where the next byte goes */
 };
 
@@ -44,9 +47,11 @@ struct output {
 	struct output_stream streams[OUTPUT_STREAMS];
 };
 
-#define OUTPUT_INIT                                                                    \
-	((struct output){ .streams = { { .pipe_fd = -1, .log_fd = -1, .show_fd = -1 }, \
-				       { .pipe_fd = -1, .log_fd = -1, .show_fd = -1 } } })
+#define OUTPUT_STREAM_INIT                                                                  \
+	{                                                                                   \
+		.pipe_fd = -1, .log_fd = -1, .show_fd = -1, .unshown = {.text = str_empty } \
+	}
+#define OUTPUT_INIT ((struct output){ .streams = { OUTPUT_STREAM_INIT, OUTPUT_STREAM_INIT } })
 
 /**
  * output_open() - make the two log files and take over the two pipes
@@ -61,13 +66,16 @@ int output_open(struct output *out, int dir_fd, const char *name, int pipes[OUTP
 
 /**
  * output_show() - also write a stream to @show_fd as it comes, up to the cap
- * @show_fd:    borrowed; a write to it may wait
+ * @show_fd:    borrowed; written to when poll(2) says that it takes something, in pieces that a
+ * pipe or a socket then takes whole. A terminal may take less and let us wait, unless it is
+ * nonblocking
  * @is_escaped: for a terminal: newline and tab stay, all else that disturbs one is escaped
  */
 void output_show(struct output *output, size_t stream, int show_fd, bool is_escaped);
 
 /**
- * output_poll() - what to poll for; 0 entries when both streams have ended
+ * output_poll() - what to poll for: a pipe, or the reader of what is not shown yet; 0 entries when
+ * both streams have ended
  */
 size_t output_poll(const struct output *output, struct pollfd fds[OUTPUT_STREAMS]);
 
@@ -86,13 +94,18 @@ int output_ready(struct output *output, struct err *err) must_check;
 bool output_is_over(const struct output *output);
 
 /**
- * output_has_ended() - has the last writer of both pipes closed them
+ * output_has_ended() - has the last writer of both pipes closed them, and was everything shown
  */
 bool output_has_ended(const struct output *output);
 
 /**
+ * output_is_unshown() - is there something that its reader has not taken yet
+ */
+bool output_is_unshown(const struct output *output);
+
+/**
  * output_finish() - when the jail is gone: take what still stands in the pipes, close them, sync
- * the log files
+ * the log files; what is unshown is dropped
  */
 int output_finish(struct output *output, struct err *err) must_check;
 

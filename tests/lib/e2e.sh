@@ -26,6 +26,10 @@
 #	skip WHY		the test can not run here; tests/allowed-skips has to list it
 #	need_root		the whole file is skipped for others
 #	note TEXT		a line of explanation, figures for instance
+#	own_place		from here on this file's jails are apart from all others of the machine: in
+#				control groups and with leases of its own, so that what is left is ours
+#	expect_nothing_left	within two seconds there is no control group, mount, process or locked
+#				lease of a jail any more
 #
 # Given
 #	$scratch		a folder of this file's own, removed at the end
@@ -104,11 +108,111 @@ e2e_end() {
 		[ -z "$e2e_left" ] || fail "still there:$e2e_left"
 		e2e_close
 	fi
+	e2e_leave_place
 	cd / && rm -rf --one-file-system "$scratch"
 	echo "1..$e2e_count"
 	[ "$e2e_failed" -eq 0 ] || exit 1
 	exit "$e2e_status"
 }
+# The group of this process in a hierarchy, as a path below /sys: CONTROLLER, "" for version 2.
+e2e_group() {
+	while IFS=: read -r _ e2e_list e2e_own; do
+		case ",$e2e_list," in
+		*",$1,"*) ;;
+		*) continue ;;
+		esac
+		awk -v list="$1" -v own="${e2e_own%/}" '
+			$3 == (list ? "cgroup" : "cgroup2") && (!list || index("," $4 ",", "," list ",")) { print $2 own; exit }
+		' /proc/mounts
+		return
+	done </proc/self/cgroup
+}
+
+# Makes a group below FOLDER, which is left for it when the file ends.
+e2e_enter() { # FOLDER
+	e2e_new=$1/e2e-${scratch##*-}
+	mkdir "$e2e_new" || return 1
+	e2e_groups="$e2e_new ${e2e_groups:-}"
+	for e2e_file in cpuset.mems cpuset.cpus; do
+		[ ! -e "$e2e_new/$e2e_file" ] || [ -e "$e2e_new/cgroup.controllers" ] || cat "$1/$e2e_file" >"$e2e_new/$e2e_file"
+	done
+}
+
+# Version 2 hands controllers to groups without processes only: ours is one level deeper.
+e2e_enter_unified() {
+	e2e_folder=$(e2e_group '')
+	e2e_homes="$e2e_folder ${e2e_homes:-}"
+	for e2e_word in memory pids; do
+		[ -z "$(e2e_group $e2e_word)" ] || continue
+		until grep -qw "$e2e_word" "$e2e_folder/cgroup.subtree_control"; do
+			e2e_folder=${e2e_folder%/*}
+			[ -e "$e2e_folder/cgroup.subtree_control" ] || return 1
+		done
+	done
+	e2e_enter "$e2e_folder" || return 1
+	for e2e_word in memory pids cpu cpuset; do
+		! grep -qw "$e2e_word" "$e2e_new/cgroup.controllers" || echo "+$e2e_word" >"$e2e_new/cgroup.subtree_control"
+	done
+	e2e_enter "$e2e_new" && echo 0 >"$e2e_new/cgroup.procs"
+}
+
+own_place() {
+	[ -n "$e2e_inside" ] || return 0
+	mkdir -p /run/proctor && mount -t tmpfs -o mode=700 e2e /run/proctor || exit 1
+	for e2e_word in memory pids cpu cpuset; do
+		e2e_folder=$(e2e_group $e2e_word)
+		[ -n "$e2e_folder" ] || continue
+		e2e_homes="$e2e_folder ${e2e_homes:-}"
+		e2e_enter "$e2e_folder" && echo 0 >"$e2e_new/cgroup.procs" || exit 1
+	done
+	e2e_enter_unified || { echo "Bail out! no group hands on memory and pids" && exit 1; }
+	e2e_mounts=$(cat /proc/self/mountinfo)
+}
+
+e2e_leave_place() {
+	for e2e_folder in ${e2e_homes:-}; do
+		echo 0 >"$e2e_folder/cgroup.procs"
+	done
+	for e2e_folder in ${e2e_groups:-}; do
+		[ ! -e "$e2e_folder/proctor" ] || rmdir "$e2e_folder/proctor"
+		rmdir "$e2e_folder"
+	done
+}
+
+# What jails of ours have left, a line each.
+e2e_jails_left() {
+	# shellcheck disable=SC2086 # words on purpose
+	find ${e2e_groups:-} -type d -name 'uids-*' 2>/dev/null
+	[ "$e2e_mounts" = "$(cat /proc/self/mountinfo)" ] || echo 'a mount'
+	for e2e_proc in /proc/[0-9]*; do
+		e2e_uid='' e2e_state='' e2e_comm=''
+		while read -r e2e_key e2e_value _; do
+			case $e2e_key in
+			Name:) e2e_comm=$e2e_value ;;
+			State:) e2e_state=$e2e_value ;;
+			Uid:) e2e_uid=$e2e_value && break ;;
+			esac
+		done 2>/dev/null <"$e2e_proc/status"
+		case $e2e_state:$e2e_comm in
+		Z:* | X:* | :*) continue ;;
+		*:proctor*) echo "process ${e2e_proc#/proc/} $e2e_comm" ;;
+		*) [ "$e2e_uid" -lt 1879048192 ] || echo "process ${e2e_proc#/proc/} $e2e_comm of uid $e2e_uid" ;;
+		esac
+	done
+	for e2e_file in /run/proctor/*.lock; do
+		[ ! -e "$e2e_file" ] || flock -n "$e2e_file" true || echo "locked ${e2e_file##*/}"
+	done
+}
+
+expect_nothing_left() {
+	e2e_try=0
+	until e2e_jails=$(e2e_jails_left) && [ -z "$e2e_jails" ]; do
+		e2e_try=$((e2e_try + 1))
+		[ "$e2e_try" -lt 20 ] || { fail "there is still: $e2e_jails" && return; }
+		sleep 0.1
+	done
+}
+
 trap e2e_end EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT

@@ -268,6 +268,31 @@ TEST(a_controller_that_the_host_lacks_is_named)
 	CHECK_INT(err.kind, ERR_HOST);
 	CHECK(strstr(err.text, "the host can not enforce a limit of cpu: it is not in '"));
 	CHECK(strstr(err.text, "Delegate=yes"));
+	CHECK(strstr(err.text, "'cpus' in the policy's accept, or proctor jail --accept cpus"));
+	cgroup_host_done(&place.host);
+}
+
+TEST(a_limit_that_is_accepted_not_to_hold_is_left_out_and_said_so)
+{
+	struct cgroup_limits limits = { .cpu_milli = 500,
+					.pids = 20,
+					.accept = CGROUP_BIT(CGROUP_LIMIT_CPUS) |
+						  CGROUP_BIT(CGROUP_LIMIT_MEMORY) };
+	struct place place = open_host();
+	struct cgroup cg = CGROUP_INIT;
+	struct err err = ERR_INIT;
+
+	place.host.v1 &= ~CGROUP_BIT(CGROUP_CPU);
+	place.host.unified &= ~CGROUP_BIT(CGROUP_CPU);
+	CHECK_OK(cgroup_create(&place.host, place.name, &limits, &cg, &err));
+	CHECK_INT(cg.without, CGROUP_BIT(CGROUP_LIMIT_CPUS)); /* nobody asked for memory */
+	CHECK_OK(cgroup_remove(&cg, &err));
+	/* Accepting one limit is not accepting another. */
+	place.host.v1 &= ~CGROUP_BIT(CGROUP_PIDS);
+	place.host.unified &= ~CGROUP_BIT(CGROUP_PIDS);
+	CHECK_INT(cgroup_create(&place.host, place.name, &limits, &cg, &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	CHECK(strstr(err.text, "the host can not enforce a limit of pids: "));
 	cgroup_host_done(&place.host);
 }
 

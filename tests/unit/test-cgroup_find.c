@@ -146,3 +146,11 @@ TEST(controllers_are_found_as_whole_words)
 	CHECK_INT(cgroup_controllers("memory_more cpuacct apids\n"), 0);
 	CHECK_INT(cgroup_controllers(""), 0);
 }
+
+TEST(swap_is_there_when_a_line_names_it)
+{
+	CHECK(!cgroup_has_swap(""));
+	CHECK(!cgroup_has_swap("Filename\tType\tSize\tUsed\tPriority\n"));
+	CHECK(cgroup_has_swap("Filename\tType\tSize\tUsed\tPriority\n"
+			      "/dev/zram0 partition\t8388604\t0\t100\n"));
+}

@@ -36,6 +36,33 @@ TEST(an_agents_jail_has_the_tighter_of_both_limits)
 	CHECK_INT(spec.collect.wanted, 1);
 }
 
+TEST(what_a_policy_does_without_and_when_it_ends_a_jail_is_in_the_spec)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+
+	load();
+	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_INT(spec.cgroup.accept, 0);
+	CHECK_INT(spec.accept_landlock, 0);
+	CHECK_INT(spec.ends_on_full, 0);
+	CHECK_INT(spec.time.idle_ms, 0);
+	policy.accept = 1U << ACCEPT_SWAP | 1U << ACCEPT_CPUS | 1U << ACCEPT_LANDLOCK;
+	policy.agent.on_full = ON_FULL_END;
+	policy.agent.idle_ms = policy.worker.idle_ms = 60000;
+	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_INT(spec.cgroup.accept,
+		  CGROUP_BIT(CGROUP_LIMIT_SWAP) | CGROUP_BIT(CGROUP_LIMIT_CPUS));
+	CHECK_INT(spec.accept_landlock, 1);
+	CHECK_INT(spec.ends_on_full, 1);
+	CHECK_INT(spec.time.idle_ms, 60000);
+	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
+	CHECK_INT(spec.ends_on_full, 0);
+	/* A worker waits for the judge. */
+	CHECK_OK(compose_worker(&policy, NULL, NULL, 3, &spec, &err));
+	CHECK_INT(spec.time.idle_ms, 0);
+	CHECK_INT(spec.accept_landlock, 1);
+}
+
 TEST(what_a_jail_gives_the_next_jail_can_hold)
 {
 	static const char *const argv[] = { "/bin/true", NULL };

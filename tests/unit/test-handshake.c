@@ -3,19 +3,59 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/base/fd.h"
 #include "tests/lib/check.h"
 
 static struct err err;
+static int given = -1;
 
-TEST(a_pipe_that_ends_without_a_word_means_success)
+TEST(a_socket_that_ends_without_a_word_means_success)
 {
 	int ends[2];
 
-	CHECK(pipe(ends) == 0);
+	CHECK_OK(message_pair(ends, &err));
 	close(ends[1]);
-	CHECK_OK(handshake_wait(ends[0], &err));
+	CHECK_OK(handshake_wait(ends[0], &given, &err));
+	CHECK_INT(given, -1);
+}
+
+TEST(what_a_child_gives_before_it_goes_on_arrives)
+{
+	auto_fd null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct stat one, other;
+	int ends[2];
+
+	CHECK_OK(message_pair(ends, &err));
+	CHECK_OK(handshake_give(ends[1], null, &err));
+	close(ends[1]);
+	CHECK_OK(handshake_wait(ends[0], &given, &err));
+	CHECK(fstat(null, &one) == 0 && fstat(given, &other) == 0);
+	CHECK(one.st_rdev == other.st_rdev && one.st_ino == other.st_ino);
+	CHECK_INT(fcntl(given, F_GETFD), FD_CLOEXEC);
+	close(given);
+}
+
+TEST(a_child_that_gives_and_then_fails_has_given_nothing)
+{
+	auto_fd null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct err theirs = ERR_INIT;
+	int ends[2];
+
+	CHECK_OK(message_pair(ends, &err));
+	CHECK_OK(handshake_give(ends[1], null, &err));
+	err_set(&theirs, ERR_INPUT, "execute 'x'");
+	handshake_fail(ends[1], &theirs);
+	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
+	CHECK_STR(err.text, "execute 'x'");
+	CHECK_INT(given, -1);
+	/* Giving twice is no word of ours. */
+	CHECK_OK(handshake_give(ends[1], null, &err));
+	CHECK_OK(handshake_give(ends[1], null, &err));
+	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
+	CHECK_STR(err.text, "the child's report is malformed");
 }
 
 TEST(a_childs_failure_arrives_in_its_own_words)
@@ -23,10 +63,10 @@ TEST(a_childs_failure_arrives_in_its_own_words)
 	struct err theirs = ERR_INIT;
 	int ends[2];
 
-	CHECK(pipe(ends) == 0);
+	CHECK_OK(message_pair(ends, &err));
 	err_set(&theirs, ERR_HOST, "mounts: bind '/usr'");
 	handshake_fail(ends[1], &theirs);
-	CHECK_INT(handshake_wait(ends[0], &err), -1);
+	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
 	CHECK_INT(err.kind, ERR_HOST);
 	CHECK_STR(err.text, "mounts: bind '/usr'");
 }
@@ -36,12 +76,12 @@ TEST(a_malformed_failure_is_one_of_ours)
 	struct err theirs = { .kind = (enum err_kind) 99 };
 	int ends[2];
 
-	CHECK(pipe(ends) == 0);
+	CHECK_OK(message_pair(ends, &err));
 	handshake_fail(ends[1], &theirs);
-	CHECK_INT(handshake_wait(ends[0], &err), -1);
+	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
 	CHECK_STR(err.text, "the child's report is malformed");
 	CHECK_INT(write(ends[1], "x", 1), 1);
-	CHECK_INT(handshake_wait(ends[0], &err), -1);
+	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
 	CHECK_STR(err.text, "the child's report is malformed");
 }
 

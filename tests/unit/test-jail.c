@@ -110,6 +110,7 @@ TEST(output_of_just_the_cap_is_no_offence)
 	outcome = jails_run(&jails, &spec, "a", 10000);
 	check_ending(&outcome, ENDING_EXITED, 0);
 	outcome = jails_run(&jails, &spec, "b", 9999);
+	check_ending(&outcome, ENDING_OUTPUT, 0); /* although it has ended by itself */
 	CHECK_INT(size_of("b.stdout"), 9999);
 	CHECK_INT(outcome.stdout_bytes, 10000);
 	jails_end(&jails);
@@ -143,6 +144,36 @@ TEST(the_cpu_limit_counts_all_processes)
 	jails_end(&jails);
 }
 
+TEST(who_neither_computes_nor_prints_is_idle)
+{
+	struct jail_outcome outcome;
+
+	jails_start(&jails);
+	jails_spec(&spec, "sleep 20");
+	spec.time.idle_ms = 300;
+	outcome = jails_run(&jails, &spec, "a", MIB);
+	check_ending(&outcome, ENDING_IDLE, 0);
+	CHECK(outcome.last.result.wall_ns >= 300 * NS_PER_MS);
+	jails_spec(&spec, "i=0; while [ $i -lt 9 ]; do echo; sleep 0.1; i=$((i+1)); done; exit 3");
+	spec.time.idle_ms = 700;
+	outcome = jails_run(&jails, &spec, "b", MIB);
+	check_ending(&outcome, ENDING_EXITED, 3);
+	jails_end(&jails);
+}
+
+TEST(a_full_disk_ends_the_jail_where_the_spec_says_so)
+{
+	struct jail_outcome outcome;
+
+	jails_start(&jails);
+	jails_spec(&spec, "head -c 3000000 /dev/zero >/tmp/big 2>/dev/null; sleep 20");
+	spec.ends_on_full = 1;
+	outcome = jails_run(&jails, &spec, "a", MIB);
+	check_ending(&outcome, ENDING_FULL, 0);
+	CHECK_INT(outcome.last.result.flags, JAIL_DISK_FULL);
+	jails_end(&jails);
+}
+
 TEST(the_memory_limit_ends_the_whole_jail)
 {
 	struct jail_outcome outcome;
@@ -167,6 +198,9 @@ TEST(limits_that_end_nothing_are_flags)
 		{ "head -c 3000000 /dev/zero >/tmp/big 2>/dev/null; exit 0", JAIL_DISK_FULL },
 		{ "i=0; while true >/work/f$i; do i=$((i+1)); done 2>/dev/null; exit 0",
 		  JAIL_INODES_FULL },
+		/* It is free again by the end, and was full for some looks. */
+		{ "head -c 3000000 /dev/zero >/work/big 2>/dev/null; sleep 0.3; rm /work/big",
+		  JAIL_DISK_FULL },
 		{ "exit 0", 0 },
 	};
 
@@ -320,8 +354,40 @@ TEST(a_killed_monitor_takes_its_jail_along_and_the_client_hears_it)
 	CHECK(jails_processes_are_gone(&held, GONE_MS));
 	CHECK_INT(process_wait(&client, clock_after_ms(GONE_MS), &status, &err), 1);
 	CHECK_INT(WEXITSTATUS(status), 42);
-	jails_end(&jails);
 	CHECK(jails_is_gone(&held, GONE_MS)); /* the launcher has cleaned up behind its child */
+	jails_end(&jails);
+}
+
+/* Its pid 1 can not see that the monitor has gone: it is frozen like all the others. */
+TEST(a_frozen_jail_whose_monitor_was_killed_is_gone)
+{
+	struct jails_held held;
+
+	jails_start(&jails);
+	jails_spec(&spec, "sleep 20");
+	spec.freezable = 1;
+	jails_open(&jails, &spec, NULL, &held);
+	CHECK_INT(write(held.fds.freeze_fd, "1", 1), 1);
+	CHECK_INT(kill(held.monitor, SIGKILL), 0);
+	CHECK(jails_is_gone(&held, GONE_MS));
+	jails_close(&held);
+	jails_end(&jails);
+}
+
+TEST(a_killed_launcher_takes_its_jails_along_and_the_client_hears_it)
+{
+	struct jails_held held;
+	struct process client;
+	int status;
+
+	jails_start(&jails);
+	client = start_client("trap '' TERM; (trap '' TERM; sleep 20) & echo begun; sleep 20");
+	held = find_only();
+	CHECK_INT(kill(jails.launcher.process.pid, SIGKILL), 0);
+	CHECK_INT(process_wait(&client, clock_after_ms(GONE_MS), &status, &err), 1);
+	CHECK_INT(WEXITSTATUS(status), 42);
+	CHECK(jails_is_gone(&held, 0)); /* its monitor has lived, and was heard */
+	launcher_done(&jails.launcher);
 }
 
 TEST(a_jail_whose_pid_1_is_killed_has_ended)

@@ -254,6 +254,66 @@ TEST(what_is_shown_elsewhere_is_as_it_is_up_to_the_cap)
 	CHECK_STR(shown(file[0]), "\033\xff\n123");
 }
 
+/* Nothing is lost, nothing waits, and the jail finds its pipe full as it would without us. */
+TEST(a_reader_that_stalls_holds_up_the_jail_and_not_us)
+{
+	auto_scene scene = scene_open(1 << 24);
+	static char block[65536];
+	struct pollfd fds[OUTPUT_STREAMS];
+	struct err err = ERR_INIT;
+	uint64_t written = 0, got = 0;
+	int reader[2];
+
+	CHECK_INT(pipe2(reader, O_CLOEXEC), 0); /* blocking, as we are given it */
+	CHECK_INT(fcntl(scene.jail[0], F_SETFL, O_NONBLOCK), 0);
+	output_show(&scene.output, OUTPUT_STDOUT, reader[1], false);
+	for (int i = 0; i < 100; i++) {
+		ssize_t put = write(scene.jail[0], block, sizeof(block));
+
+		written += put > 0 ? (uint64_t) put : 0;
+		CHECK_OK(output_ready(&scene.output, &err));
+	}
+	CHECK(written < 10 * sizeof(block));
+	CHECK(output_is_unshown(&scene.output));
+	fd_close(&scene.jail[0]);
+	fd_close(&scene.jail[1]);
+	while (!output_has_ended(&scene.output)) {
+		const size_t count = output_poll(&scene.output, fds);
+		ssize_t some;
+
+		CHECK(count >= 1 && poll(fds, count, 0) >= 0);
+		some = read(reader[0], block, sizeof(block));
+		CHECK(some > 0);
+		got += (uint64_t) some;
+		CHECK_OK(output_ready(&scene.output, &err));
+	}
+	CHECK_INT(fcntl(reader[0], F_SETFL, O_NONBLOCK), 0);
+	for (ssize_t some; (some = read(reader[0], block, sizeof(block))) > 0;)
+		got += (uint64_t) some;
+	CHECK_INT(got, written);
+	CHECK(!output_is_unshown(&scene.output));
+}
+
+TEST(what_a_stalled_reader_did_not_take_is_dropped_at_the_end)
+{
+	auto_scene scene = scene_open(1 << 24);
+	cleanup(str_done) struct str text = STR_INIT;
+	static char block[65536];
+	struct err err = ERR_INIT;
+	int reader[2];
+
+	CHECK_INT(pipe2(reader, O_CLOEXEC), 0);
+	CHECK(fcntl(reader[1], F_SETPIPE_SZ, 4096) == 4096);
+	output_show(&scene.output, OUTPUT_STDOUT, reader[1], false);
+	CHECK_INT(write(scene.jail[0], block, sizeof(block)), sizeof(block));
+	CHECK_OK(output_ready(&scene.output, &err));
+	CHECK(output_is_unshown(&scene.output));
+	CHECK_OK(output_finish(&scene.output, &err));
+	CHECK(output_has_ended(&scene.output));
+	logged(&scene, "agent.stdout", &text);
+	CHECK_INT(text.len, sizeof(block)); /* the log has it all the same */
+}
+
 TEST(what_can_not_be_shown_is_an_error_and_the_log_has_it)
 {
 	auto_scene scene = scene_open(1000);

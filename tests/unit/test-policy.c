@@ -21,8 +21,9 @@ static int open_policies(void)
 
 static void check_same_role(const struct policy_role *got, const struct policy_role *want)
 {
-	/* All members are uint64_t: there is no padding. */
-	CHECK(memcmp(got, want, sizeof(*got)) == 0);
+	/* All members but the last are uint64_t: there is no padding before it. */
+	CHECK(memcmp(got, want, offsetof(struct policy_role, on_full)) == 0);
+	CHECK_INT(got->on_full, want->on_full);
 }
 
 TEST(the_shipped_policy_says_what_the_defaults_are)
@@ -46,9 +47,9 @@ TEST(the_shipped_policy_says_what_the_defaults_are)
 TEST(the_shipped_policy_leaves_no_default_out)
 {
 	static const char *const roles[] = { "agent", "build", "worker" };
-	static const char *const keys[] = { "wall",      "cpu",  "grace",  "memory",
-					    "pids",      "cpus", "output", "nofile",
-					    "workspace", "tmp",  "shm" };
+	static const char *const keys[] = { "wall", "cpu",  "idle",   "grace",  "memory",
+					    "pids", "cpus", "output", "nofile", "workspace",
+					    "tmp",  "shm",  "on_full" };
 	static const char *const caps[] = { "workspace", "tmp", "shm" };
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	auto_fd folder_fd = open_policies();
@@ -98,6 +99,9 @@ TEST(what_a_policy_leaves_out_is_the_default)
 	CHECK_INT(policy.agent.tmp.inodes, policy_default().agent.tmp.inodes);
 	CHECK_INT(policy.agent.wall_ms, 1800000);
 	CHECK_INT(policy.retries, 0);
+	CHECK_INT(policy.agent.idle_ms, 0);
+	CHECK(policy_accepts(&policy, ACCEPT_PIDS) && policy_accepts(&policy, ACCEPT_CPUS));
+	CHECK(!policy_accepts(&policy, ACCEPT_MEMORY) && !policy_accepts(&policy, ACCEPT_SWAP));
 	policy_done(&policy);
 	CHECK_INT(policy.retries, 2);
 }
@@ -129,8 +133,14 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		{ HEAD "services: []\n",
 		  "p.yaml:3: key 'services': 'services' is not supported yet "
 		  "by this version; leave it out" },
-		{ HEAD "accept: [swap]\n", "p.yaml:3: key 'accept': 'accept' is not supported yet "
-					   "by this version; leave it out" },
+		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
+					   "swap, pids, cpus, landlock" },
+		{ HEAD "agent: {idle: 5}\n",
+		  "p.yaml:3: key 'idle': '5' is not a duration such as 500ms, 300s, 2m or 1h" },
+		{ HEAD "agent: {idle: 169h}\n",
+		  "p.yaml:3: key 'idle': '169h' is not within 0..168h" },
+		{ HEAD "build: {on_full: stop}\n",
+		  "p.yaml:3: key 'on_full': 'stop' is not one of: report, end" },
 		{ HEAD "worker:\n  shm: {size: 2GiB}\n",
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
 		  "can "

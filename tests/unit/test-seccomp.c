@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/wire.h"
 #include "tests/lib/check.h"
 
 /* Puts this process under the filter; what a test checks after that runs inside. */
@@ -31,7 +32,7 @@ static void enter(enum seccomp_profile profile)
 	CHECK_OK(seccomp_compile(profile, &program, &err));
 	check_note("%u instructions", program.count);
 	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-	CHECK_OK(seccomp_install(&program, &err));
+	CHECK_OK(seccomp_install(&program, NULL, &err));
 }
 
 /* A child, so that the test's own process stays able to end in the usual way. */
@@ -396,4 +397,30 @@ TEST(git_works_inside)
 	check_program("git", "export HOME=$PWD; git init -q r; cd r; echo a >f; git add f; "
 			     "git -c user.name=n -c user.email=e commit -qm m; git log >/dev/null; "
 			     "git clone -q . ../c; git gc -q; git status >/dev/null");
+}
+
+/* The launcher counts by number and the client tells by name: both in the order of the list. */
+TEST(the_numbers_of_refused_calls_are_in_the_order_of_their_names)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} some[] = { { "chroot", SYS_chroot },   { "ptrace", SYS_ptrace },
+		     { "bpf", SYS_bpf },         { "mount", SYS_mount },
+		     { "seccomp", SYS_seccomp }, { "vhangup", SYS_vhangup } };
+	int32_t numbers[JAIL_DENIED_MAX];
+	uint32_t count = seccomp_refused(numbers, JAIL_DENIED_MAX), found = 0;
+
+	CHECK(count > 50);
+	CHECK(jail_denied_name(count - 1) != NULL);
+	CHECK(jail_denied_name(count) == NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < ARRAY_LEN(some); j++) {
+			if (strcmp(jail_denied_name(i), some[j].name) != 0)
+				continue;
+			CHECK_INT(numbers[i], some[j].number);
+			found++;
+		}
+	}
+	CHECK_INT(found, ARRAY_LEN(some));
 }

@@ -103,6 +103,22 @@ TEST(a_full_disk_can_never_be_a_memory_kill)
 	check_refused("filled to the brim");
 }
 
+TEST(what_can_be_done_without_and_what_ends_a_jail_is_known)
+{
+	good()->cgroup.accept = (1U << CGROUP_LIMITS) - 1;
+	spec.accept_landlock = spec.ends_on_full = 1;
+	spec.time.idle_ms = UINT64_C(7) * 24 * 3600 * 1000;
+	CHECK_OK(spec_check(&spec, &err));
+	good()->time.idle_ms = UINT64_C(7) * 24 * 3600 * 1000 + 1;
+	check_refused("an idle limit of 604800001 ms");
+	good()->cgroup.accept = 1U << CGROUP_LIMITS;
+	check_refused("nobody knows");
+	good()->accept_landlock = 2;
+	check_refused("unknown flags");
+	good()->ends_on_full = 2;
+	check_refused("unknown flags");
+}
+
 TEST(limits_have_edges)
 {
 	good()->cgroup.memory = 0;

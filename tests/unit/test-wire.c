@@ -131,14 +131,43 @@ TEST(events_bring_what_a_started_jail_offers)
 
 TEST(a_client_can_ask_for_the_endings_that_are_its_own)
 {
-	enum ending wish = ENDING_EXITED;
+	struct wish wish = { .ending = ENDING_EXITED };
 
 	make();
 	CHECK_OK(wire_end(ends[0], ENDING_OUTPUT, &err));
-	CHECK_INT(wire_ending_asked(ends[1], &wish, &err), 1);
-	CHECK_INT(wish, ENDING_OUTPUT);
+	CHECK_INT(wire_wish(ends[1], &wish, &err), 1);
+	CHECK_INT(wish.ending, ENDING_OUTPUT);
+	CHECK(!wish.output_came);
 	CHECK_OK(wire_end(ends[0], ENDING_OOM, &err));
-	CHECK_INT(wire_ending_asked(ends[1], &wish, &err), -1);
+	CHECK_INT(wire_wish(ends[1], &wish, &err), -1);
 	close(ends[0]);
-	CHECK_INT(wire_ending_asked(ends[1], &wish, &err), 0);
+	CHECK_INT(wire_wish(ends[1], &wish, &err), 0);
+}
+
+TEST(that_output_came_is_no_wish_for_an_end)
+{
+	struct wish wish = { .ending = ENDING_OUTPUT };
+
+	make();
+	CHECK_OK(wire_output_came(ends[0], &err));
+	CHECK_INT(wire_wish(ends[1], &wish, &err), 1);
+	CHECK(wish.output_came);
+}
+
+TEST(the_flags_of_a_result_are_told_in_words)
+{
+	struct jail_result result = { .flags = JAIL_PIDS_HIT | JAIL_INODES_FULL,
+				      .without = CGROUP_BIT(CGROUP_LIMIT_SWAP) |
+						 CGROUP_BIT(SPEC_LIMIT_LANDLOCK) };
+	static const char *const want[] = { "pids_hit", "inodes_full", "without:swap",
+					    "without:landlock" };
+	struct jail_flag flags[JAIL_FLAGS_MAX];
+
+	CHECK_INT(jail_result_flags(&result, flags), ARRAY_LEN(want));
+	for (size_t i = 0; i < ARRAY_LEN(want); i++)
+		CHECK_STR(flags[i].text, want[i]);
+	result = (struct jail_result){ .flags = 0 };
+	CHECK_INT(jail_result_flags(&result, flags), 0);
+	result = (struct jail_result){ .flags = UINT32_MAX, .without = UINT32_MAX };
+	CHECK(jail_result_flags(&result, flags) <= JAIL_FLAGS_MAX);
 }
