@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Many attempts over several seats; what ends a run in the middle, and that it goes on from there.
+. "$(dirname "$0")/../lib/e2e.sh"
+need_root
+own_place
+chmod 755 "$scratch"
+hooks=${PROCTOR_HOOKS_BUILD:-$e2e_root/build-hooks}
+task=$e2e_root/tasks/c2c/row-softmax
+
+program() { # NAME TEXT
+	printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1"
+	chmod 755 "$scratch/$1"
+}
+program broken "echo 'no C' >softmax.c"
+program slow "sleep 60"
+
+value() { # KEY
+	sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p" "$scratch/json"
+}
+
+report() { # PROCTOR SUBCOMMAND ARGUMENT…
+	run -t 120 sh -c 'file=$1 proctor=$2 what=$3; shift 3; exec "$proctor" "$what" --json=7 "$@" 7>"$file"' sh "$scratch/json" "$@"
+}
+
+records() { # RUN
+	find "$scratch/$1" -name record.json | wc -l
+}
+
+wait_for() { # COMMAND…
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 500 ] || { fail "it did not come to: $*" && return 1; }
+		sleep 0.02
+	done
+}
+
+it 'runs 24 attempts on 4 seats, each once'
+report "$e2e_build/proctor" run --run "$scratch/many" --seats 4 --attempts 24 --agent "scripted:$scratch/broken" "$task"
+expect_code 1
+check test "$(records many)" -eq 24
+check test "$(value planned)" -eq 24
+check test "$(grep -c '"event":"attempt.begun".*"state":"AGENT"' "$scratch/many/journal.jsonl")" -eq 24
+expect_nothing_left
+
+it 'has several agents at one time'
+begun() {
+	[ "$(grep -c '"event":"attempt.begun".*"state":"AGENT"' "$scratch/slow-run/journal.jsonl" 2>/dev/null)" = 3 ]
+}
+"$e2e_build/proctor" run --run "$scratch/slow-run" --seats 3 --attempts 5 --agent "scripted:$scratch/slow" "$task" \
+	>"$scratch/out" 2>"$scratch/err" &
+proctor=$!
+wait_for begun
+
+it 'refuses a second proctor on the same folder'
+run -t 30 proctor resume "$scratch/slow-run"
+expect_code 3
+expect_err "being written by process $proctor:"
+run -t 30 proctor run --run "$scratch/slow-run" --agent "scripted:$scratch/broken" "$task"
+expect_code 3
+expect_err 'not empty.*proctor resume'
+
+it 'ends cleanly by SIGINT: agents are INFRA, the rest is left for later'
+kill -INT "$proctor"
+wait "$proctor"
+code=$?
+expect_code 1
+check test "$(records slow-run)" -eq 3
+check grep -q '"infra":"stopped by the operator"' "$scratch/slow-run/attempts/row-softmax-0001/record.json"
+check grep -q '2 of 5 planned attempts have no record yet' "$scratch/out"
+check grep -q "proctor resume $scratch/slow-run" "$scratch/err"
+check grep -q '"event":"run.stopped"' "$scratch/slow-run/journal.jsonl"
+expect_nothing_left
+
+it 'goes on after SIGINT, with new numbers for what was stopped'
+"$e2e_build/proctor" resume --seats 4 "$scratch/slow-run" >"$scratch/out" 2>"$scratch/err" &
+proctor=$!
+begun() {
+	[ "$(grep -c '"event":"attempt.begun".*"state":"AGENT"' "$scratch/slow-run/journal.jsonl")" = 7 ]
+}
+wait_for begun
+kill -TERM "$proctor"
+wait "$proctor"
+twice=$(sed -n 's/.*"event":"attempt.begun".*"attempt":\([0-9]*\),.*"state":"AGENT".*/\1/p' "$scratch/slow-run/journal.jsonl" | sort | uniq -d)
+[ -z "$twice" ] || fail "agents that began twice under one number: $twice"
+expect_nothing_left
+
+it 'says that a run is finished when it is resumed again'
+report "$e2e_build/proctor" resume "$scratch/many"
+expect_code 1
+check test "$(value finished)" = true
+check test "$(value planned)" -eq 24
+
+it 'refuses a folder without a run, and one that was changed'
+mkdir "$scratch/none"
+chown proctor "$scratch/none"
+run -t 30 proctor resume "$scratch/none"
+expect_code 3
+expect_err 'no run was begun there'
+cp -a "$scratch/many" "$scratch/changed"
+echo ' ' >>"$scratch/changed/tasks/row-softmax/task.yaml"
+run -t 30 proctor resume "$scratch/changed"
+expect_code 3
+expect_err "task.yaml' is not what was planned"
+rm -r "$scratch/changed"
+cp -a "$scratch/many" "$scratch/changed"
+sed -i '5s/attempt/Attempt/' "$scratch/changed/journal.jsonl"
+run -t 30 proctor resume "$scratch/changed"
+expect_code 3
+expect_err 'journal.*line 5'
+rm -r "$scratch/changed"
+cp -a "$scratch/many" "$scratch/changed"
+head -c 32 /dev/urandom >"$scratch/changed/secret"
+run -t 30 proctor resume "$scratch/changed"
+expect_code 3
+expect_err "'secret'"
+
+it 'cuts a torn line off, and goes on'
+cp -a "$scratch/many" "$scratch/torn"
+head -n -1 "$scratch/many/journal.jsonl" >"$scratch/torn/journal.jsonl"
+printf '{"seq":12,"pr' >>"$scratch/torn/journal.jsonl"
+report "$e2e_build/proctor" resume "$scratch/torn"
+expect_code 1
+check grep -q '"event":"run.resumed","cut":13' "$scratch/torn/journal.jsonl"
+check test "$(value finished)" = true
+
+it 'stops with a clear error when the disk is full, and goes on when there is room'
+mkdir "$scratch/disk"
+mount -t tmpfs -o size=8m disk "$scratch/disk"
+chmod 755 "$scratch/disk"
+e2e_mounts=$(cat /proc/self/mountinfo) # with this one
+for line in 3 6 8 10 12 16; do
+	folder=$scratch/disk/run-$line
+	PROCTOR_STOP_AT_LINE=$line "$hooks/proctor" run --run "$folder" --agent scripted:cheat-previous \
+		--agent "scripted:$scratch/broken" "$task" >"$scratch/out" 2>"$scratch/err" &
+	proctor=$!
+	wait_for grep -q '^State:[[:space:]]*T' "/proc/$proctor/status"
+	dd if=/dev/zero of="$scratch/disk/filler" bs=4096 2>"$scratch/dd"
+	kill -CONT "$proctor"
+	wait "$proctor"
+	code=$?
+	e2e_command="a full disk at line $line"
+	expect_code 4
+	check grep -q 'No space left on device' "$scratch/err"
+	check grep -q 'proctor resume' "$scratch/err"
+	expect_nothing_left
+	rm "$scratch/disk/filler"
+	report "$hooks/proctor" resume "$folder"
+	expect_code 1
+	check test "$(value finished)" = true
+	check test "$(value planned)" -eq 2
+	[ -z "$e2e_why" ] || break
+	rm -r "$folder"
+done
+umount "$scratch/disk"
