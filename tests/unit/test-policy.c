@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
@@ -174,4 +175,36 @@ TEST(a_policy_that_is_not_there_is_named)
 	CHECK_STR(err.text, "open 'none.yaml': No such file or directory");
 	CHECK_INT(policy_load(folder_fd, "../LICENSE", &policy, &err), -1);
 	CHECK_INT(err.kind, ERR_INPUT);
+}
+
+/* Neither waits, nor reads without end, nor takes a folder for a file. */
+TEST(what_is_no_file_with_text_is_no_policy)
+{
+	static const struct {
+		const char *name, *error;
+	} cases[] = {
+		{ "folder", "'folder' is not a regular file" },
+		{ "fifo", "'fifo' is not a regular file" },
+		{ "link", "open 'link': Too many levels of symbolic links" },
+		{ "huge", "huge is larger than 65536 bytes" },
+		{ "holes", "holes:1: byte 0 is the control character 0x00; remove it" },
+		{ "nothing", "nothing: the file is empty" },
+	};
+	auto_fd huge_fd = openat(check_folder(), "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	auto_fd holes_fd = openat(check_folder(), "holes", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	auto_fd nothing_fd =
+		openat(check_folder(), "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct policy policy = policy_default();
+	struct err err = ERR_INIT;
+
+	CHECK(mkdirat(check_folder(), "folder", 0700) == 0);
+	CHECK(mkfifoat(check_folder(), "fifo", 0600) == 0);
+	CHECK(symlinkat("huge", check_folder(), "link") == 0);
+	CHECK(ftruncate(huge_fd, POLICY_FILE_MAX + 1) == 0);
+	CHECK(ftruncate(holes_fd, POLICY_FILE_MAX) == 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CHECK_INT(policy_load(check_folder(), cases[i].name, &policy, &err), -1);
+		CHECK_STR(err.text, cases[i].error);
+		CHECK_INT(err.kind, ERR_INPUT);
+	}
 }

@@ -247,6 +247,11 @@ TEST(a_folder_lacks_nothing_that_the_task_names)
 	struct err err;
 
 	CHECK_STR(load_error(&err), "open 'task.yaml': No such file or directory");
+	CHECK(mkdirat(check_folder(), "task.yaml", 0700) == 0);
+	CHECK_STR(load_error(&err), "'task.yaml' is not a regular file");
+	CHECK(unlinkat(check_folder(), "task.yaml", AT_REMOVEDIR) == 0);
+	put("task.yaml", "");
+	CHECK_STR(load_error(&err), "task.yaml: the file is empty");
 	put("task.yaml", GOOD);
 	CHECK_STR(load_error(&err),
 		  "the task's files for the agent: open 'workspace': No such file or directory");
