@@ -197,7 +197,7 @@ TEST(what_is_no_file_with_text_is_no_policy)
 	struct policy policy = policy_default();
 	struct err err = ERR_INIT;
 
-	CHECK(mkdirat(check_folder(), "folder", 0700) == 0);
+	CHECK(nothing_fd >= 0 && mkdirat(check_folder(), "folder", 0700) == 0);
 	CHECK(mkfifoat(check_folder(), "fifo", 0600) == 0);
 	CHECK(symlinkat("huge", check_folder(), "link") == 0);
 	CHECK(ftruncate(huge_fd, POLICY_FILE_MAX + 1) == 0);
