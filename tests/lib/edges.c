@@ -136,14 +136,17 @@ static const struct {
 	const struct schema_type *type;
 	const char *forms[12];
 } no_numbers_of[] = {
-	{ &type_count, { "1.0", "1.", "1K", "1KiB", "1s", "18446744073709551615 " } },
+	/* The long ones are in range for who forgets what does not fit 64 bits. */
+	{ &type_count, { "1.0", "1.", "1K", "1KiB", "1s", "18446744073709551617" } },
 	{ &type_size,
 	  { "1", "-1KiB", "+1KiB", "0x10KiB", "1e3KiB", "1.5KiB", "1 KiB", "1KB", "1kib", "KiB",
-	    "18446744073709551616B", "16777216TiB" } },
+	    "18446744073709551617MiB", "17179869185GiB" } },
 	{ &type_duration,
 	  { "1", "-1s", "+1s", "0x10s", "1.5s", "1 s", "1d", "1us", "1h30m", "s",
-	    "18446744073709551616ms", "5124095576031h" } },
-	{ &type_milli, { "1.", ".5", "1.2345", "-0.5", "18446744073709551615", "1.5.", "1s" } },
+	    "18446744073709551626s", "144115188075855873h" } },
+	{ &type_milli,
+	  { "1.", ".5", "1.2345", "-0.5", "1.5.", "1s", "18446744073709551617",
+	    "2305843009213693953" } },
 };
 
 void edges_try_number(const struct edge *edge)

@@ -173,7 +173,7 @@ TEST(every_range_holds_at_both_edges)
 		{ "mark", "call_wall", "0", "1ms", "1m", "60001ms" },
 		{ "mark", "wall", "999ms", "1s", "1h", "3600001ms" },
 		{ "limits", "wall", "999ms", "1s", "168h", "604800001ms" },
-		{ "limits", "memory", "16777215B", "16MiB", "1TiB", "1099511627777B" },
+		{ "limits", "memory", "17825791B", "17MiB", "1TiB", "1099511627777B" },
 		{ "limits", "pids", "15", "16", "32768", "32769" },
 		{ "limits", "workspace", "1048575B", "1MiB", "1TiB", "1099511627777B" },
 		{ "limits", "inodes", "63", "64", "10000000", "10000001" },
