@@ -61,6 +61,11 @@ static const struct policy defaults = {
 };
 
 /* clang-format off */
+static const struct name accepts[] = {
+	{ "memory", ACCEPT_MEMORY }, { "swap", ACCEPT_SWAP },
+	{ "pids", ACCEPT_PIDS },     { "cpus", ACCEPT_CPUS }, { NULL },
+};
+
 static const struct field tmpfs_fields[] = {
 	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, TMPFS_MIN, TIB, NULL,
 	  "bytes that it holds" },
@@ -106,7 +111,7 @@ static const struct field policy_fields[] = {
 	{ "build",    &type_map, STRUCT_AT(struct policy, build, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of a build's jail" },
 	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &role_schema, "limits of a worker's jail" },
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
-	{ "accept",   &type_later, NOWHERE, LATER, 0, 0, NULL, "limits to do without where the host can not enforce them" },
+	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
 	{ "extends",  &type_later, NOWHERE, LATER, 0, 0, NULL, "the policy whose values hold where this one has none" },
 	{ "root",     &type_later, NOWHERE, LATER, 0, 0, NULL, "the image that the jails see as their root" },
 	{ "services", &type_later, NOWHERE, LATER, 0, 0, NULL, "endpoints that the agent may reach" },
@@ -195,6 +200,11 @@ int policy_load(int folder_fd, const char *path, struct policy *out, struct err 
 	if (io_read_file(folder_fd, path, POLICY_FILE_MAX, &text, err) < 0)
 		return -1;
 	return policy_parse(path, text.text, text.len, out, err);
+}
+
+bool policy_accepts(const struct policy *policy, enum policy_accept limit)
+{
+	return policy->accept >> limit & 1;
 }
 
 void policy_done(struct policy *policy)

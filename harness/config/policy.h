@@ -7,8 +7,9 @@
 #include "sandbox/base/arena.h"
 
 /*
- * A policy: what the jails of a run may use at most, by role, and how often an attempt that we
- * have spoilt is tried again
+ * A policy: what the jails of a run may use at most, by role, which limits the operator does
+ * without where a host can not enforce them, and how often an attempt that we have spoilt is tried
+ * again
  *
  * The defaults are those of policies/default.yaml; a test holds the two together. A task's own
  * limits can only be tighter.
@@ -29,11 +30,20 @@ struct policy_role {
 	struct policy_tmpfs workspace, tmp, shm;
 };
 
+/* Limits that a policy may do without; struct policy.accept holds a bit for each. */
+enum policy_accept {
+	ACCEPT_MEMORY,
+	ACCEPT_SWAP,
+	ACCEPT_PIDS,
+	ACCEPT_CPUS,
+};
+
 struct policy {
 	struct arena arena;
 	uint64_t schema;
 	const char *name;
 	struct policy_role agent, build, worker;
+	uint64_t accept;  /* bits 1 << enum policy_accept */
 	uint64_t retries; /* of an attempt that ended INFRA, each a new attempt */
 };
 
@@ -69,6 +79,11 @@ int policy_parse(const char *file, const char *text, size_t len, struct policy *
  * policy_load() - policy_parse() of a file beneath a folder
  */
 int policy_load(int folder_fd, const char *path, struct policy *out, struct err *err) must_check;
+
+/**
+ * policy_accepts() - does the policy do without this limit?
+ */
+bool policy_accepts(const struct policy *policy, enum policy_accept limit);
 
 /**
  * policy_done() - free everything; the policy is policy_default() again

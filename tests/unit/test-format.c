@@ -46,7 +46,8 @@ static void check_rows(const struct format *format, const struct schema *schema)
 		CHECK(*field->doc);
 		CHECK((field->type == &type_later) == (field->need == LATER));
 		if (field->type == &type_map || field->type == &type_items ||
-		    field->type == &type_entries || field->type->holds == HOLDS_INT)
+		    field->type == &type_entries || field->type == &type_words ||
+		    field->type->holds == HOLDS_INT)
 			CHECK(field->details);
 	}
 }

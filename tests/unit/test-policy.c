@@ -40,6 +40,7 @@ TEST(the_shipped_policy_says_what_the_defaults_are)
 	check_same_role(&got.agent, &want.agent);
 	check_same_role(&got.build, &want.build);
 	check_same_role(&got.worker, &want.worker);
+	CHECK_INT(got.accept, want.accept);
 	CHECK_INT(got.retries, want.retries);
 	policy_done(&got);
 }
@@ -59,7 +60,7 @@ TEST(the_shipped_policy_leaves_no_default_out)
 	struct err err = ERR_INIT;
 	const struct yaml_node *root = yaml_parse(&arena, "p", text, (size_t) len, &err);
 
-	CHECK(root && yaml_find(root, "retries"));
+	CHECK(root && yaml_find(root, "accept") && yaml_find(root, "retries"));
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		const struct yaml_node *role = yaml_find(root, roles[i]);
 
@@ -91,7 +92,7 @@ TEST(what_a_policy_leaves_out_is_the_default)
 	struct err err = ERR_INIT;
 
 	CHECK_OK(parse("schema: 1\nname: mine\nagent: {pids: 99, tmp: {size: 1MiB}}\n"
-		       "retries: 0\n",
+		       "accept: [pids, cpus]\nretries: 0\n",
 		       &policy, &err));
 	CHECK_STR(policy.name, "mine");
 	CHECK_INT(policy.agent.pids, 99);
@@ -99,7 +100,10 @@ TEST(what_a_policy_leaves_out_is_the_default)
 	CHECK_INT(policy.agent.tmp.inodes, policy_default().agent.tmp.inodes);
 	CHECK_INT(policy.agent.wall_ms, 1800000);
 	CHECK_INT(policy.retries, 0);
+	CHECK(policy_accepts(&policy, ACCEPT_PIDS) && policy_accepts(&policy, ACCEPT_CPUS));
+	CHECK(!policy_accepts(&policy, ACCEPT_MEMORY) && !policy_accepts(&policy, ACCEPT_SWAP));
 	policy_done(&policy);
+	CHECK(!policy_accepts(&policy, ACCEPT_PIDS));
 	CHECK_INT(policy.retries, 2);
 }
 
@@ -130,8 +134,8 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		{ HEAD "services: []\n",
 		  "p.yaml:3: key 'services': 'services' is not supported yet "
 		  "by this version; leave it out" },
-		{ HEAD "accept: [swap]\n", "p.yaml:3: key 'accept': 'accept' is not supported yet "
-					   "by this version; leave it out" },
+		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
+					   "swap, pids, cpus" },
 		{ HEAD "worker:\n  shm: {size: 2GiB}\n",
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
 		  "can "

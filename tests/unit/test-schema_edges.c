@@ -19,7 +19,7 @@
 static const struct base {
 	const char *format, *text;
 } bases[] = {
-	{ "policy", "schema: 1\nname: small\nretries: 2\n"
+	{ "policy", "schema: 1\nname: small\naccept: [swap]\nretries: 2\n"
 #define ROLE(name)                                                                 \
 	name ": {wall: 1m, cpu: 1m, grace: 1s, memory: 16TiB, pids: 99, cpus: 2, " \
 	     "output: 1MiB, nofile: 99, workspace: {size: 64KiB, inodes: 16}, "    \
@@ -140,6 +140,33 @@ static void try_word(const struct edge *edge)
 	edges_refuse(edge, "{a: b}", "a mapping", words.text);
 }
 
+static void try_words(const struct edge *edge)
+{
+	cleanup(text_done) struct str words = STR_INIT;
+
+	schema_add_words(edge->field->details, &words);
+	edges_accept(edge, "[]");
+	edges_accept(edge, arena_printf(edge->arena, "[%s]", words.text));
+	for (const struct name *name = edge->field->details; name->text; name++) {
+		const char *one = arena_printf(edge->arena, "[%s]", name->text);
+		const char *shown = arena_printf(edge->arena, "'%s'", name->text);
+
+		if (name->value == WORD_LATER) {
+			edges_refuse(edge, one, shown, "is not supported yet");
+			continue;
+		}
+		edges_accept(edge, one);
+		edges_refuse(edge, arena_printf(edge->arena, "[%s, %s]", name->text, name->text),
+			     shown, "is listed twice");
+	}
+	edges_refuse(edge, "[unheard-of]", "'unheard-of'", words.text);
+	edges_refuse(edge, "['']", "''", words.text);
+	edges_refuse(edge, "[[a]]", "a list", words.text);
+	edges_refuse_text(edge, "", words.text);
+	edges_refuse_text(edge, "unheard-of", words.text);
+	edges_refuse(edge, "{a: b}", "a mapping", words.text);
+}
+
 /* --- lists and mappings --- */
 
 static const struct maker *find_maker(const struct edge *edge)
@@ -234,7 +261,9 @@ static void try_value(const struct edge *edge, bool *met)
 
 	if (edges_try_form(edge))
 		return;
-	if (type->holds == HOLDS_U64) {
+	if (type == &type_words) {
+		try_words(edge);
+	} else if (type->holds == HOLDS_U64) {
 		edges_try_number(edge);
 	} else if (type->holds == HOLDS_INT) {
 		try_word(edge);
