@@ -7,8 +7,9 @@
 #include "sandbox/base/arena.h"
 
 /*
- * A policy: what the jails of a run may use at most, by role, and how often an attempt that we
- * have spoilt is tried again
+ * A policy: what the jails of a run may use at most, by role, which limits the operator does
+ * without where a host can not enforce them, and how often an attempt that we have spoilt is tried
+ * again
  *
  * The defaults are those of policies/default.yaml; a test holds the two together. A task's own
  * limits can only be tighter.

@@ -265,8 +265,8 @@ static int read_file(void *user, const char *path, struct str *text, struct err 
 	if (fstat(fd, &info) < 0)
 		return err_sys(err, "look at '%s'", path);
 	if (!S_ISREG(info.st_mode))
-		return err_set(err, ERR_INPUT, "'%s' is %s, not a file with text", path,
-			       S_ISDIR(info.st_mode) ? "a folder" : "something else");
+		return err_set(err, ERR_INPUT, "'%s' is no file with text but %s", path,
+			       S_ISDIR(info.st_mode) ? "a folder" : "a device, FIFO or socket");
 	return io_read_fd(fd, RUN_CONFIG_FILE_MAX, path, text, err);
 }
 

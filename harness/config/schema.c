@@ -233,7 +233,10 @@ int schema_bind(const struct schema *schema, const struct yaml_node *map, struct
 
 static void print_range(const struct field *field, struct str *out)
 {
-	if (field->type->holds == HOLDS_INT)
+	bool has_words = field->type->holds == HOLDS_INT ||
+			 (field->type->holds == HOLDS_U64 && field->details);
+
+	if (has_words)
 		schema_add_words(field->details, out);
 	else if (field->max > 0)
 		add_range(field, " to ", out);

@@ -24,7 +24,7 @@
  */
 enum holds {
 	HOLDS_NOTHING,
-	HOLDS_U64,
+	HOLDS_U64, /* a number, or bits: type_words */
 	HOLDS_INT, /* an enumerator; the row's details are its struct name table */
 	HOLDS_BOOL,
 	HOLDS_TEXT, /* const char * */
@@ -58,7 +58,8 @@ struct field {
 	} at;
 	enum need need;
 	uint64_t min, max;   /* the range, see the type's unit; max 0: any */
-	const void *details; /* type_map: the struct schema; type_word: the struct name table;
+	const void *details; /* type_map: the struct schema; type_word, type_words: the table of
+				struct name;
 				type_items, type_entries: the struct collection */
 	const char *doc;     /* one sentence for the key tables */
 };

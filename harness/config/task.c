@@ -35,6 +35,9 @@ static const struct source defaults = {
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
+/* A jail with the smallest tmpfs that a policy can give needs more than 16MiB: spec_check(). */
+#define MEMORY_MIN (17 * MIB)
+
 /* clang-format off */
 static const struct name kinds[] = {
 	{ "c2c", TASK_C2C },
@@ -107,7 +110,7 @@ static const struct schema mark_schema = { "mark", mark_fields, ARRAY_LEN(mark_f
 static const struct field limits_fields[] = {
 	{ "wall",      &type_duration, U64_AT(struct task_limits, wall_ms),   OPTIONAL, SECOND, 168 * (uint64_t) HOUR, NULL,
 	  "time the agent has" },
-	{ "memory",    &type_size,     U64_AT(struct task_limits, memory),    OPTIONAL, 16 * MIB, TIB, NULL,
+	{ "memory",    &type_size,     U64_AT(struct task_limits, memory),    OPTIONAL, MEMORY_MIN, TIB, NULL,
 	  "memory of the agent's jail" },
 	{ "pids",      &type_count,    U64_AT(struct task_limits, pids),      OPTIONAL, 16, 32768, NULL,
 	  "processes and threads at a time" },

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "sandbox/base/mem.h"
+
 /* Collecting gigabytes takes seconds; nothing of the agent runs meanwhile. */
 #define COLLECT_MS (10 * 60 * 1000)
 
@@ -178,4 +180,28 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 		snprintf(path, sizeof(path), COMPOSE_WORK "/%s", library);
 	}
 	return finish(out, argv, err);
+}
+
+int compose_check(const struct policy *policy, const struct task *task, struct err *err)
+{
+	static const char *const agent[] = { "/bin/true", NULL };
+	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
+	const struct {
+		const char *name;
+		const struct task_build *build;
+	} builds[] = {
+		{ "the candidate's build", &task->build },
+		{ "the baseline's build", &task->baseline },
+		{ "the oracle's build", &task->oracle.build },
+	};
+
+	if (compose_agent(policy, task, agent, spec, err) < 0)
+		return err_wrap(err, "the agent's jail: the task's limits under policy '%s'",
+				policy->name);
+	for (size_t i = 0; i < ARRAY_LEN(builds); i++)
+		if (compose_build(policy, builds[i].build, spec, err) < 0)
+			return err_wrap(err, "%s under policy '%s'", builds[i].name, policy->name);
+	if (compose_worker(policy, task->build.out.items[0], task->entry.symbol, 0, spec, err) < 0)
+		return err_wrap(err, "the worker under policy '%s'", policy->name);
+	return 0;
 }

@@ -46,3 +46,12 @@ int compose_build(const struct policy *policy, const struct task_build *build,
  */
 int compose_worker(const struct policy *policy, const char *library, const char *symbol,
 		   uint32_t cpu, struct jail_spec *out, struct err *err) must_check;
+
+/**
+ * compose_check() - can every jail of a task be composed under a policy? Whoever asks before the
+ * first attempt does not find out in each of them
+ *
+ * Return: 0, or -1 with an ERR_INPUT error that names the jail: each limit may be possible by
+ * itself, and memory that the task tightens too little for the tmpfs of the policy.
+ */
+int compose_check(const struct policy *policy, const struct task *task, struct err *err) must_check;

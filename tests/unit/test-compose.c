@@ -95,3 +95,46 @@ TEST(a_worker_is_confined_to_one_cpu_and_can_be_frozen)
 	CHECK_INT(spec.command.argc, 1);
 	CHECK_INT(spec.tree_count, 0);
 }
+
+TEST(limits_that_do_not_go_together_are_found_before_any_jail)
+{
+	load();
+	CHECK_OK(compose_check(&policy, &task, &err));
+	task.limits.memory = 17 * MIB;
+	CHECK_INT(compose_check(&policy, &task, &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK(strstr(err.text, "the agent's jail: the task's limits under policy 'default': a "
+			       "memory limit of "));
+	task.limits.memory = 0;
+	policy.worker.memory = 17 * MIB;
+	CHECK_INT(compose_check(&policy, &task, &err), -1);
+	CHECK(strstr(err.text, "the worker under policy 'default': a memory limit of "));
+}
+
+/* What policy_parse() lets through is what a jail can be made of. */
+TEST(the_smallest_and_the_largest_policy_make_jails)
+{
+	static const char head[] = "schema: 1\nname: p\n";
+	static const char *const roles[] = {
+		"%s: {wall: 1s, cpu: 1s, grace: 0, memory: 65MiB, pids: 16, cpus: 0.05, "
+		"output: 4KiB, nofile: 32, workspace: {size: 64KiB, inodes: 16}, "
+		"tmp: {size: 64KiB, inodes: 16}, shm: {size: 64KiB, inodes: 16}}\n",
+		"%s: {wall: 168h, cpu: 10000h, grace: 1m, memory: 16TiB, pids: 32768, cpus: 4096, "
+		"output: 1GiB, nofile: 1048576, workspace: {size: 1TiB, inodes: 10000000}, "
+		"tmp: {size: 1TiB, inodes: 10000000}, shm: {size: 1TiB, inodes: 10000000}}\n",
+	};
+
+	load();
+	task.limits = (struct task_limits){ .wall_ms = 0 };
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
+		static const char *const names[] = { "agent", "build", "worker" };
+		cleanup(str_done) struct str text = STR_INIT;
+
+		str_addf(&text, "%s", head);
+		for (size_t k = 0; k < ARRAY_LEN(names); k++)
+			str_addf(&text, "%s%s", names[k], roles[i] + 2);
+		CHECK_OK(policy_parse("p.yaml", text.text, text.len, &policy, &err));
+		CHECK_OK(compose_check(&policy, &task, &err));
+		policy_done(&policy);
+	}
+}

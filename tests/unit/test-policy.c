@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
@@ -40,6 +41,7 @@ TEST(the_shipped_policy_says_what_the_defaults_are)
 	check_same_role(&got.agent, &want.agent);
 	check_same_role(&got.build, &want.build);
 	check_same_role(&got.worker, &want.worker);
+	CHECK_INT(got.accept, want.accept);
 	CHECK_INT(got.retries, want.retries);
 	policy_done(&got);
 }
@@ -59,7 +61,7 @@ TEST(the_shipped_policy_leaves_no_default_out)
 	struct err err = ERR_INIT;
 	const struct yaml_node *root = yaml_parse(&arena, "p", text, (size_t) len, &err);
 
-	CHECK(root && yaml_find(root, "retries"));
+	CHECK(root && yaml_find(root, "accept") && yaml_find(root, "retries"));
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		const struct yaml_node *role = yaml_find(root, roles[i]);
 
@@ -91,7 +93,7 @@ TEST(what_a_policy_leaves_out_is_the_default)
 	struct err err = ERR_INIT;
 
 	CHECK_OK(parse("schema: 1\nname: mine\nagent: {pids: 99, tmp: {size: 1MiB}}\n"
-		       "retries: 0\n",
+		       "accept: [pids, cpus]\nretries: 0\n",
 		       &policy, &err));
 	CHECK_STR(policy.name, "mine");
 	CHECK_INT(policy.agent.pids, 99);
@@ -103,6 +105,7 @@ TEST(what_a_policy_leaves_out_is_the_default)
 	CHECK(policy_accepts(&policy, ACCEPT_PIDS) && policy_accepts(&policy, ACCEPT_CPUS));
 	CHECK(!policy_accepts(&policy, ACCEPT_MEMORY) && !policy_accepts(&policy, ACCEPT_SWAP));
 	policy_done(&policy);
+	CHECK(!policy_accepts(&policy, ACCEPT_PIDS));
 	CHECK_INT(policy.retries, 2);
 }
 
@@ -184,4 +187,36 @@ TEST(a_policy_that_is_not_there_is_named)
 	CHECK_STR(err.text, "open 'none.yaml': No such file or directory");
 	CHECK_INT(policy_load(folder_fd, "../LICENSE", &policy, &err), -1);
 	CHECK_INT(err.kind, ERR_INPUT);
+}
+
+/* Neither waits, nor reads without end, nor takes a folder for a file. */
+TEST(what_is_no_file_with_text_is_no_policy)
+{
+	static const struct {
+		const char *name, *error;
+	} cases[] = {
+		{ "folder", "'folder' is not a regular file" },
+		{ "fifo", "'fifo' is not a regular file" },
+		{ "link", "open 'link': Too many levels of symbolic links" },
+		{ "huge", "huge is larger than 65536 bytes" },
+		{ "holes", "holes:1: byte 0 is the control character 0x00; remove it" },
+		{ "nothing", "nothing: the file is empty" },
+	};
+	auto_fd huge_fd = openat(check_folder(), "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	auto_fd holes_fd = openat(check_folder(), "holes", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	auto_fd nothing_fd =
+		openat(check_folder(), "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct policy policy = policy_default();
+	struct err err = ERR_INIT;
+
+	CHECK(nothing_fd >= 0 && mkdirat(check_folder(), "folder", 0700) == 0);
+	CHECK(mkfifoat(check_folder(), "fifo", 0600) == 0);
+	CHECK(symlinkat("huge", check_folder(), "link") == 0);
+	CHECK(ftruncate(huge_fd, POLICY_FILE_MAX + 1) == 0);
+	CHECK(ftruncate(holes_fd, POLICY_FILE_MAX) == 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CHECK_INT(policy_load(check_folder(), cases[i].name, &policy, &err), -1);
+		CHECK_STR(err.text, cases[i].error);
+		CHECK_INT(err.kind, ERR_INPUT);
+	}
 }

@@ -173,7 +173,7 @@ TEST(every_range_holds_at_both_edges)
 		{ "mark", "call_wall", "0", "1ms", "1m", "60001ms" },
 		{ "mark", "wall", "999ms", "1s", "1h", "3600001ms" },
 		{ "limits", "wall", "999ms", "1s", "168h", "604800001ms" },
-		{ "limits", "memory", "16777215B", "16MiB", "1TiB", "1099511627777B" },
+		{ "limits", "memory", "17825791B", "17MiB", "1TiB", "1099511627777B" },
 		{ "limits", "pids", "15", "16", "32768", "32769" },
 		{ "limits", "workspace", "1048575B", "1MiB", "1TiB", "1099511627777B" },
 		{ "limits", "inodes", "63", "64", "10000000", "10000001" },
@@ -247,6 +247,11 @@ TEST(a_folder_lacks_nothing_that_the_task_names)
 	struct err err;
 
 	CHECK_STR(load_error(&err), "open 'task.yaml': No such file or directory");
+	CHECK(mkdirat(check_folder(), "task.yaml", 0700) == 0);
+	CHECK_STR(load_error(&err), "'task.yaml' is not a regular file");
+	CHECK(unlinkat(check_folder(), "task.yaml", AT_REMOVEDIR) == 0);
+	put("task.yaml", "");
+	CHECK_STR(load_error(&err), "task.yaml: the file is empty");
 	put("task.yaml", GOOD);
 	CHECK_STR(load_error(&err),
 		  "the task's files for the agent: open 'workspace': No such file or directory");

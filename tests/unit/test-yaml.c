@@ -226,15 +226,10 @@ TEST(what_is_no_text_is_named_with_line_and_byte)
 		{ "a: \xe2\x82", 5,
 		  "x.yaml:1: byte 3: incomplete UTF-8 octet sequence; the file has to be UTF-8 "
 		  "text" },
-		{ "\xff\xfe"
-		  "a\0:\0",
-		  6, "x.yaml: this is UTF-16; save it as UTF-8" },
-		{ "\xfe\xff"
-		  "\0a\0:",
-		  6, "x.yaml: this is UTF-16; save it as UTF-8" },
-		{ "\x7f"
-		  "ELF\2\1\1\0",
-		  8, "x.yaml:1: byte 0 is the control character 0x7f; remove it" },
+		{ "\377\376a\0:\0", 6, "x.yaml: this is UTF-16; save it as UTF-8" },
+		{ "\376\377\0a\0:", 6, "x.yaml: this is UTF-16; save it as UTF-8" },
+		{ "\177ELF\2\1\1\0", 8,
+		  "x.yaml:1: byte 0 is the control character 0x7f; remove it" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -251,8 +246,7 @@ TEST(files_of_other_systems_are_read_with_the_same_lines)
 {
 	static const char *const texts[] = {
 		"a: 1\r\nb: [2,\r\n  3]\r\nc: |\r\n  d\r\n",
-		"\xef\xbb\xbf"
-		"a: 1\nb: [2,\n  3]\nc: |\n  d\n",
+		"\357\273\277a: 1\nb: [2,\n  3]\nc: |\n  d\n",
 		"---\na: 1\nb: [2,\n  3]\nc: |\n  d\n...\n",
 		"a:\t1\nb:\t[2,\n  3]\t# tabs between words\nc: |\n  d\n",
 		"a: 1\nb: [2,\n  3]\nc: |\n  d",
