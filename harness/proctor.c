@@ -31,6 +31,7 @@ static const struct command {
 	int failed; /* the exit code of an error of ours; 0: by the error's kind */
 	const char *help;
 } commands[] = {
+	{ "doctor",  cli_doctor,  0,   "say what this host enforces, and what to do about the rest" },
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
 	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
 	{ "version", cli_version, 0,   "print the version" },

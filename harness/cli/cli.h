@@ -20,9 +20,14 @@ struct cli {
 };
 
 /**
- * cli_jail() - proctor jail: run one command in a jail
+ * cli_doctor() - proctor doctor: what this host enforces
  *
  * Each returns the program's exit code, or -1 with @err set.
+ */
+int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_jail() - proctor jail: run one command in a jail
  */
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
