@@ -27,8 +27,7 @@
 #include "sandbox/namespaces.h"
 #include "sandbox/seccomp.h"
 
-/* The oldest Landlock with a rule for all that a jail does. */
-#define LANDLOCK_WHOLE 6
+_Static_assert((int) TRIAL_LANDLOCK_KNOWN == (int) LANDLOCK_KNOWN, "both name the newest ABI");
 
 /* --- in a process of its own, for what can not be taken back --- */
 
@@ -240,8 +239,8 @@ static int try_landlock(struct probe *probe, struct trial *trial)
 	snprintf(trial->found, sizeof(trial->found), "ABI %d%s%s%s", abi,
 		 abi < 3 ? "; no rule for truncation" : "",
 		 abi < 5 ? "; no rule for device ioctls" : "",
-		 abi < LANDLOCK_WHOLE ? "; no rule for signals and abstract sockets" : "");
-	if (abi < LANDLOCK_WHOLE)
+		 abi < (int) LANDLOCK_KNOWN ? "; no rule for signals and abstract sockets" : "");
+	if (abi < (int) LANDLOCK_KNOWN)
 		trial->result = TRIAL_PARTLY;
 	return probe_apart(be_restricted, probe, &trial->err);
 }
@@ -251,7 +250,7 @@ static int try_landlock(struct probe *probe, struct trial *trial)
 /* clang-format off */
 
 /* What a trial can not be made without. */
-enum { NOTHING = 0, ROOT = 1 << 0, LEASE = 1 << 1, GROUPS = 1 << 2, NODES = 1 << 3 };
+enum { NOTHING = 0, ROOT = 1 << 0, LEASE = 1 << 1, GROUPS = 1 << 2 };
 
 static const struct {
 	int (*attempt)(struct probe *probe, struct trial *trial);
@@ -270,7 +269,7 @@ static const struct {
 	[TRIAL_FREEZE]         = { probe_freeze,         ROOT | LEASE | GROUPS },
 	[TRIAL_KILL]           = { probe_kill,           ROOT | LEASE | GROUPS },
 	[TRIAL_NODES]          = { probe_nodes,          ROOT },
-	[TRIAL_DEVICES]        = { probe_devices,        ROOT | LEASE | GROUPS | NODES },
+	[TRIAL_DEVICES]        = { probe_devices,        ROOT | LEASE | GROUPS },
 	[TRIAL_SECCOMP]        = { try_seccomp,        NOTHING },
 	[TRIAL_NOTIFIER]       = { try_notifier,       NOTHING },
 	[TRIAL_LANDLOCK]       = { try_landlock,       NOTHING },
@@ -287,8 +286,6 @@ static const char *what_lacks(const struct probe *probe, int takes)
 		return "it takes a lease, and there is none";
 	if ((takes & GROUPS) != 0 && probe->cgroups.unified_fd < 0)
 		return "it takes a control group, and there is none";
-	if ((takes & NODES) != 0 && probe->nodes_fd < 0)
-		return "it takes device nodes, and there are none";
 	return NULL;
 }
 

@@ -94,6 +94,7 @@ int probe_kill(struct probe *probe, struct trial *trial) must_check;
 int probe_nodes(struct probe *probe, struct trial *trial) must_check;
 
 /**
- * probe_devices() - open both in a leaf that the device program guards
+ * probe_devices() - open both in a leaf that the device program guards; without nodes the program
+ * is only loaded
  */
 int probe_devices(struct probe *probe, struct trial *trial) must_check;

@@ -34,6 +34,9 @@ enum trial_kind {
 	TRIAL_KINDS,
 };
 
+/* The newest ABI of Landlock whose rules we know; a kernel may have more. */
+enum { TRIAL_LANDLOCK_KNOWN = 6 };
+
 extern const struct name trial_names[];
 
 enum trial_result {

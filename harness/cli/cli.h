@@ -35,3 +35,13 @@ int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must
  * cli_run() - proctor run: agents on tasks, frozen and marked
  */
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_tasks() - proctor tasks: list tasks, or show one
+ */
+int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_version() - proctor version: what this program is made of
+ */
+int cli_version(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

@@ -24,6 +24,7 @@ struct layout {
 	bool on_v2[CONTROLLERS];
 	char v1[CONTROLLERS][256]; /* mount points */
 	bool is_read;
+	bool is_covered; /* the v2 mount point is no group any more */
 };
 
 /* The part behind the n-th blank, up to the next. */
@@ -83,7 +84,8 @@ static void read_layout(const struct doctor_host *host, struct layout *layout)
 		if (strncmp(line, "0::", 3) == 0)
 			snprintf(layout->own, sizeof(layout->own), "%s", line + 3);
 	group = open_group(host, layout->unified);
-	if (sight_read(group, "cgroup.controllers", &text))
+	layout->is_covered = !sight_read(group, "cgroup.controllers", &text);
+	if (!layout->is_covered)
 		for (size_t i = 0; i < CONTROLLERS; i++)
 			layout->on_v2[i] = sight_has_word(text.text, controllers[i].name);
 }
@@ -135,6 +137,11 @@ void look_layout(const struct doctor_host *host, struct doctor_sight *out)
 			  has_v1 ? "v1 only, with %s: freezing and ending a jail take v2"
 				 : "no control groups are mounted here (v1: %s)",
 			  v1);
+		return;
+	}
+	if (layout.is_covered) {
+		sight_say(out, DOCTOR_MISSING, "'%s' was the v2 hierarchy, and is covered",
+			  layout.unified);
 		return;
 	}
 	sight_say(out, DOCTOR_OK, "%s: '%s' with %s", has_v1 ? "hybrid" : "v2", layout.unified, v2);

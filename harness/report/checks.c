@@ -37,18 +37,31 @@ bool checks_refuse(const struct doctor *doctor)
 	return false;
 }
 
-/* What is missing before what could not be seen: the latter often comes of the former. */
-static void add_reasons(const struct doctor *doctor, enum doctor_verdict verdict, struct str *out)
+/*
+ * What is missing in its own words, what could not be seen by name: that often comes of the former,
+ * or of not being root.
+ */
+static void add_reasons(const struct doctor *doctor, struct str *out)
 {
+	const char *before = "  not seen: ";
+
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_finding *finding = &doctor->findings[i];
 
-		if (finding->verdict != verdict || !doctor_refuses(finding))
+		if (!doctor_refuses(finding) || finding->verdict != DOCTOR_MISSING)
 			continue;
 		str_addf(out, "  %s: ", finding->name);
 		add_shown(out, finding->found);
 		str_addf(out, "\n");
 	}
+	for (size_t i = 0; i < doctor->count; i++) {
+		if (!doctor_refuses(&doctor->findings[i]) ||
+		    doctor->findings[i].verdict != DOCTOR_UNKNOWN)
+			continue;
+		str_addf(out, "%s%s", before, doctor->findings[i].name);
+		before = ", ";
+	}
+	str_addf(out, "%s", strcmp(before, ", ") == 0 ? "\n\n" : "\n");
 }
 
 static void add_advice(const struct doctor *doctor, bool explain, struct str *out)
@@ -74,9 +87,7 @@ void checks_print(const struct doctor *doctor, const struct table_style *style, 
 
 	if (checks_refuse(doctor)) {
 		str_addf(out, "a run under the default policy would be refused:\n");
-		add_reasons(doctor, DOCTOR_MISSING, out);
-		add_reasons(doctor, DOCTOR_UNKNOWN, out);
-		str_addf(out, "\n");
+		add_reasons(doctor, out);
 	} else {
 		str_addf(out, "all that the default policy needs is there\n\n");
 	}

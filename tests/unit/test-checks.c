@@ -37,7 +37,7 @@ TEST(a_refused_run_is_told_first_with_what_is_missing_before_what_was_not_seen)
 	const struct doctor doctor = doctor_of(DOCTOR_MISSING);
 	cleanup(str_done) struct str out = STR_INIT;
 	static const char want[] = "a run under the default policy would be refused:\n"
-				   "  memory: memory.max\n  seen: no\n\nCHECK ";
+				   "  memory: memory.max\n  not seen: seen\n\nCHECK ";
 
 	CHECK(checks_refuse(&doctor));
 	checks_print(&doctor, &(struct table_style){ .width = 0 }, false, &out);

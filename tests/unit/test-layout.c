@@ -24,6 +24,14 @@ TEST(a_v2_host_is_recognised_with_what_it_hands_on)
 	CHECK_LOOK(look_layout, &host, DOCTOR_OK, "'/elsewhere' can not be opened");
 }
 
+TEST(a_hierarchy_that_is_covered_is_none)
+{
+	struct doctor_host host = hosts_good();
+
+	hosts_put("sys/fs/cgroup/cgroup.controllers", NULL);
+	CHECK_LOOK(look_layout, &host, DOCTOR_MISSING, "'/sys/fs/cgroup' was the v2 hierarchy");
+}
+
 TEST(a_hybrid_host_is_recognised)
 {
 	struct doctor_host host = hosts_good();

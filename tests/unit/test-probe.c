@@ -134,6 +134,7 @@ TEST(in_a_user_namespace_without_ids_the_range_can_not_be_used)
 	check_trial(TRIAL_NAMESPACES, TRIAL_WORKS, NULL);
 	CHECK(trials[TRIAL_USER_NAMESPACE].result != TRIAL_WORKS);
 	check_trial(TRIAL_NODES, TRIAL_FAILS, NULL);
+	check_trial(TRIAL_DEVICES, TRIAL_FAILS, "load the device program");
 }
 
 static void hide_cgroups(void)
