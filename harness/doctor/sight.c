@@ -18,7 +18,7 @@ void sight_done(struct doctor_sight *sight)
 	str_done(&sight->found);
 }
 
-static void add(struct doctor_sight *sight, const char *format, va_list args)
+printf_like(2, 0) static void add(struct doctor_sight *sight, const char *format, va_list args)
 {
 	char sentence[SENTENCE_MAX];
 

@@ -26,7 +26,6 @@ static struct err err;
 static struct tasks_shown load(void)
 {
 	static const char *const solutions[] = { "cheat-one", "honest-two" };
-	cleanup(str_done) struct str changed = STR_INIT;
 
 	if (task_parse("task.yaml", text, strlen(text), &task, &err) < 0)
 		check_fail(__FILE__, __LINE__, "%s", err.text);
