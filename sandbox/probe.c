@@ -17,9 +17,9 @@
 
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 #include "sandbox/base/process.h"
-#include "sandbox/handshake.h"
 #include "sandbox/ids.h"
 #include "sandbox/jail.h"
 #include "sandbox/landlock.h"
@@ -31,12 +31,33 @@ _Static_assert((int) TRIAL_LANDLOCK_KNOWN == (int) LANDLOCK_KNOWN, "both name th
 
 /* --- in a process of its own, for what can not be taken back --- */
 
+void probe_tell(int pipe_fd, const struct err *err)
+{
+	struct err ignored = ERR_INIT;
+
+	/* Without its parent the child has nobody left to tell. */
+	best_effort(io_write_all(pipe_fd, err, sizeof(*err), "why it failed", &ignored));
+}
+
+int probe_hear(int pipe_fd, struct err *err)
+{
+	struct err theirs;
+	ssize_t got = io_read_some(pipe_fd, &theirs, sizeof(theirs));
+
+	if (got == 0)
+		return 0;
+	if (got != (ssize_t) sizeof(theirs))
+		return err_sys(err, "hear from the process that tried it");
+	*err = theirs;
+	return -1;
+}
+
 /* A child that said nothing has succeeded only if it also ended well. */
 static int await_child(struct process *child, int told_fd, struct err *err)
 {
 	int status, gone;
 
-	if (handshake_wait(told_fd, err) < 0)
+	if (probe_hear(told_fd, err) < 0)
 		return -1;
 	gone = process_wait(child, clock_after_ms(PROBE_PATIENCE_MS), &status, err);
 	if (gone < 0)
@@ -67,7 +88,7 @@ int probe_apart(int (*attempt)(struct probe *probe, struct err *err), struct pro
 		/* A child that waits for something must not outlive us. */
 		alarm(2 * PROBE_PATIENCE_MS / 1000);
 		if (attempt(probe, &theirs) < 0)
-			handshake_fail(tell, &theirs);
+			probe_tell(tell, &theirs);
 		_exit(0);
 	}
 	fd_close(&tell);

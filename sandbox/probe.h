@@ -43,6 +43,18 @@ struct probe {
 int probe_apart(int (*attempt)(struct probe *probe, struct err *err), struct probe *probe,
 		struct err *err) must_check;
 
+/**
+ * probe_tell() - in a child whose attempt has failed: write @err to a pipe, in one atomic write
+ */
+void probe_tell(int pipe_fd, const struct err *err);
+
+/**
+ * probe_hear() - in its parent: wait until the child has closed the pipe, with or without an error
+ *
+ * Return: 0 if it said nothing, -1 with the child's own error.
+ */
+int probe_hear(int pipe_fd, struct err *err) must_check;
+
 /*
  * Each of the following makes one trial: 0 with trial->found, and trial->result where that is not
  * TRIAL_WORKS; or -1 with trial->err. The leaf is gone afterwards.

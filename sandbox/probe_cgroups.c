@@ -14,7 +14,6 @@
 #include "sandbox/base/io.h"
 #include "sandbox/base/process.h"
 #include "sandbox/devices.h"
-#include "sandbox/handshake.h"
 #include "sandbox/mounts.h"
 #include "sandbox/namespaces.h"
 
@@ -150,7 +149,7 @@ no_return static void inhabit(const struct cgroup *leaf, int tell_fd)
 		if (write(joins[i], "0", 1) < 0)
 			count = err_sys(&err, "join a v1 control group");
 	if (count < 0)
-		handshake_fail(tell_fd, &err);
+		probe_tell(tell_fd, &err);
 	close(tell_fd);
 	for (;;)
 		pause();
@@ -190,7 +189,7 @@ static int start_inhabited(struct probe *probe, struct inhabited *out, struct er
 	if (out->process.pid == 0)
 		inhabit(&out->leaf, tell);
 	fd_close(&tell);
-	if (out->process.pid < 0 || handshake_wait(told, err) < 0)
+	if (out->process.pid < 0 || probe_hear(told, err) < 0)
 		return end_inhabited(out, -1, err);
 	return 0;
 }
