@@ -14,16 +14,6 @@
 #include "harness/cli/cli.h"
 #include "sandbox/base/log.h"
 
-static int cli_version(const struct cli *cli, int argc, char **argv, struct err *err)
-{
-	(void) cli;
-	(void) argv;
-	if (argc > 1)
-		return err_set(err, ERR_USAGE, "proctor version takes no arguments");
-	puts("proctor " PROCTOR_VERSION);
-	return 0;
-}
-
 /* clang-format off */
 static const struct command {
 	const char *name;
@@ -31,10 +21,12 @@ static const struct command {
 	int failed; /* the exit code of an error of ours; 0: by the error's kind */
 	const char *help;
 } commands[] = {
+	{ "doctor",  cli_doctor,  0,   "say what this host enforces, and what to do about the rest" },
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
 	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
 	{ "resume",  cli_resume,  0,   "go on with a run that was cut off or stopped" },
-	{ "version", cli_version, 0,   "print the version" },
+	{ "tasks",   cli_tasks,   0,   "list tasks, or show all of one" },
+	{ "version", cli_version, 0,   "say what this program is made of" },
 };
 /* clang-format on */
 

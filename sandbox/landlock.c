@@ -57,6 +57,7 @@ static const struct {
 	{ 0, SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL, sizeof(struct ruleset) },
 };
 /* clang-format on */
+_Static_assert(ARRAY_LEN(versions) == LANDLOCK_KNOWN, "a row for each ABI");
 
 int landlock_abi(void)
 {

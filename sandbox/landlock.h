@@ -16,6 +16,9 @@
  */
 #define LANDLOCK_RULES_MAX 32
 
+/* The newest ABI whose rules are made use of. */
+enum { LANDLOCK_KNOWN = 6 };
+
 enum landlock_access {
 	LANDLOCK_READ_EXEC, /* read, list, execute */
 	LANDLOCK_WRITE,     /* and everything else that files and folders allow; no device ioctls */

@@ -12,10 +12,11 @@
  * as events.
  */
 
+#include "sandbox/launcher.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,7 +26,6 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,17 +40,6 @@
 /* The program of pid 1, see init-image.S. */
 extern const unsigned char init_image[], init_image_end[];
 
-/* Built-in defaults, as if there were no site.conf. */
-#define STATE_FOLDER "/run/proctor"
-#define RANGE_BASE   UINT32_C(0x70000000)
-#define RANGE_COUNT  1024
-
-/* Not CAP_SYS_RESOURCE: containers and some virtual machines withhold it, and nothing needs it. */
-#define NEEDED                                                                      \
-	(CAPS_MASK(CAP_SYS_ADMIN) | CAPS_MASK(CAP_SETUID) | CAPS_MASK(CAP_SETGID) | \
-	 CAPS_MASK(CAP_SETPCAP) | CAPS_MASK(CAP_MKNOD) | CAPS_MASK(CAP_NET_ADMIN) | \
-	 CAPS_MASK(CAP_DAC_OVERRIDE) | CAPS_MASK(CAP_KILL) | CAPS_MASK(CAP_CHOWN))
-
 struct launcher {
 	int socket_fd;
 	int children_fd; /* a signalfd: readable when a child has ended */
@@ -60,27 +49,6 @@ struct launcher {
 	struct device_slice devices;
 	struct jail_host host;
 };
-
-static int open_state(struct err *err)
-{
-	struct stat info;
-	auto_fd fd = -1;
-
-	if (mkdir(STATE_FOLDER, 0700) < 0 && errno != EEXIST) {
-		err_host(err, "create folder '%s'", STATE_FOLDER);
-		return -1;
-	}
-	fd = open(STATE_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &info) < 0) {
-		err_host(err, "open folder '%s'", STATE_FOLDER);
-		return -1;
-	}
-	if (info.st_uid != 0 || (info.st_mode & 022) != 0) {
-		err_set(err, ERR_HOST, "'%s' is not root's alone: remove it", STATE_FOLDER);
-		return -1;
-	}
-	return fd_take(&fd);
-}
 
 /*
  * A mount namespace of our own: what we attach is not seen on the host, while what the host
@@ -101,9 +69,9 @@ static int prepare(struct launcher *launcher, struct err *err)
 
 	if (geteuid() != 0)
 		return err_set(err, ERR_HOST, "proctor's launcher needs root: use sudo");
-	if (caps_require(NEEDED, err) < 0)
+	if (caps_require(LAUNCHER_NEEDS, err) < 0)
 		return -1;
-	host->state_fd = open_state(err);
+	host->state_fd = lease_open_folder(LAUNCHER_STATE, err);
 	if (host->state_fd < 0)
 		return -1;
 	if (leave_mounts(err) < 0 || cgroup_host_open(&launcher->cgroups, err) < 0 ||
@@ -124,8 +92,8 @@ static int prepare(struct launcher *launcher, struct err *err)
 	launcher->refused.count = seccomp_refused(launcher->refused.number, DENIED_MAX);
 	host->refused = &launcher->refused;
 	host->devices = &launcher->devices;
-	host->range_base = RANGE_BASE;
-	host->range_count = RANGE_COUNT;
+	host->range_base = LAUNCHER_RANGE_BASE;
+	host->range_count = LAUNCHER_RANGE_COUNT;
 	jail_reap(host);
 	return 0;
 }

@@ -5,8 +5,25 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sandbox/base/fd.h"
+
+int lease_open_folder(const char *path, struct err *err)
+{
+	struct stat info;
+	auto_fd fd = -1;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_host(err, "create folder '%s'", path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return err_host(err, "open folder '%s'", path);
+	if (info.st_uid != geteuid() || (info.st_mode & 022) != 0)
+		return err_set(err, ERR_HOST, "'%s' is not root's alone: remove it", path);
+	return fd_take(&fd);
+}
 
 int lease_try(int folder_fd, const char *kind, uint32_t number, struct lease *out, struct err *err)
 {

@@ -20,6 +20,15 @@ struct lease {
 #define LEASE_INIT ((struct lease){ .lock_fd = -1 })
 
 /**
+ * lease_open_folder() - make the folder of the leases, or open it
+ * @path: its parent is there
+ *
+ * Return: its descriptor, owned by the caller; -1 with ERR_HOST, also where the folder could be
+ * written by somebody else.
+ */
+int lease_open_folder(const char *path, struct err *err) must_check;
+
+/**
  * lease_take() - take the first free one of @count leases
  * @folder_fd: the folder of their files, root's alone
  * @kind:      what is leased, for the file's name and for messages: "uids"

@@ -9,8 +9,7 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
 
-#define MAGIC   UINT32_C(0x70726f63)
-#define VERSION 1
+#define MAGIC UINT32_C(0x70726f63)
 
 struct request {
 	uint32_t magic, version;
@@ -110,7 +109,7 @@ int wire_request(int launcher_fd, const struct jail_spec *spec, const struct spe
 	ours = pair[0];
 	theirs = pair[1];
 	request->magic = MAGIC;
-	request->version = VERSION;
+	request->version = WIRE_VERSION;
 	request->spec = *spec;
 	sent.fd[sent.count++] = theirs;
 	for (int role = SPEC_FD_CONTROL + 1; role < SPEC_FD_COUNT; role++) {
@@ -218,7 +217,7 @@ int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds, st
 	if (len <= 0)
 		return (int) len;
 	if ((size_t) len != sizeof(*request) || request->magic != MAGIC ||
-	    request->version != VERSION)
+	    request->version != WIRE_VERSION)
 		err_set(err, ERR_INPUT, "a request of another version of proctor");
 	else if (spec_check(&request->spec, err) == 0 &&
 		 sort_fds(&request->spec, &got, fds, err) == 0) {

@@ -17,6 +17,8 @@
  * jail. Both ends come from one build: a request of another size or version is refused.
  */
 
+enum { WIRE_VERSION = 1 };
+
 /* How a jail ended. A timeout or a memory kill is an outcome, not an error. */
 enum ending {
 	ENDING_EXITED,        /* code: the payload's exit code */

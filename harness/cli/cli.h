@@ -20,9 +20,14 @@ struct cli {
 };
 
 /**
- * cli_jail() - proctor jail: run one command in a jail
+ * cli_doctor() - proctor doctor: what this host enforces
  *
  * Each returns the program's exit code, or -1 with @err set.
+ */
+int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_jail() - proctor jail: run one command in a jail
  */
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
@@ -35,3 +40,13 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err) must_
  * cli_resume() - proctor resume: go on with a run that was cut off or stopped
  */
 int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_tasks() - proctor tasks: list tasks, or show one
+ */
+int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_version() - proctor version: what this program is made of
+ */
+int cli_version(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

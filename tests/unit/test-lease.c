@@ -2,9 +2,13 @@
 #include "sandbox/lease.h"
 
 #include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/base/fd.h"
+#include "sandbox/base/str.h"
 #include "tests/lib/check.h"
 
 TEST(every_holder_has_a_lease_of_its_own_until_all_are_taken)
@@ -69,4 +73,29 @@ TEST(different_kinds_do_not_meet)
 
 	CHECK_OK(lease_take(check_folder(), "uids", 1, &one, &err));
 	CHECK_OK(lease_take(check_folder(), "timing", 1, &two, &err));
+}
+
+TEST(the_folder_of_the_leases_is_made_once_and_is_nobody_elses)
+{
+	cleanup(str_done) struct str path = STR_INIT;
+	struct err err = ERR_INIT;
+	auto_fd first = -1, second = -1;
+	struct stat info;
+
+	check_folder();
+	str_addf(&path, "%s/leases", check_folder_path());
+	first = lease_open_folder(path.text, &err);
+	CHECK(first >= 0);
+	CHECK_INT(fstat(first, &info), 0);
+	CHECK_INT(info.st_mode & 0777, 0700);
+	second = lease_open_folder(path.text, &err);
+	CHECK(second >= 0);
+	CHECK_INT(fchmod(first, 0720), 0);
+	CHECK_INT(lease_open_folder(path.text, &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	CHECK(strstr(err.text, "is not root's alone: remove it"));
+	str_addf(&path, "/none/here");
+	CHECK_INT(lease_open_folder(path.text, &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	CHECK(strstr(err.text, "create folder"));
 }

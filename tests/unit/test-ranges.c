@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/doctor/ranges.h"
+
+#include <string.h>
+
+#include "sandbox/ids.h"
+#include "sandbox/launcher.h"
+#include "tests/lib/check.h"
+#include "tests/lib/hosts.h"
+
+TEST(the_range_is_the_launchers)
+{
+	CHECK_INT(RANGES_FIRST, LAUNCHER_RANGE_BASE);
+	CHECK_INT(RANGES_COUNT, (int64_t) LAUNCHER_RANGE_COUNT * IDS_RANGE);
+}
+
+TEST(an_account_that_can_not_be_is_told_in_its_own_words)
+{
+	struct doctor_host host = hosts_good();
+
+	CHECK_LOOK(look_account, &host, DOCTOR_OK, "'proctor'");
+	host.account = NULL;
+	host.account_why = "there is no account 'proctor'";
+	CHECK_LOOK(look_account, &host, DOCTOR_MISSING, "there is no account 'proctor'");
+}
+
+TEST(ids_of_jails_that_an_account_has_are_told)
+{
+	static const struct {
+		const char *file, *text, *want;
+	} rows[] = {
+		{ "etc/passwd", "root:x:0:0::/:\nmallory:x:1879048192:100::/:\n",
+		  "/etc/passwd gives 1879048192 to 'mallory'" },
+		{ "etc/group", "crowd:x:1946157055:\n", "/etc/group gives 1946157055 to 'crowd'" },
+		{ "etc/subuid", "wide:100000:4000000000\n", "/etc/subuid gives 100000 to 'wide'" },
+		{ "etc/subgid", "edge:1879048191:2\n", "/etc/subgid gives 1879048191 to 'edge'" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct doctor_host host = hosts_good();
+
+		CHECK_LOOK(look_ranges, &host, DOCTOR_OK, "1879048192 to 1946157055");
+		hosts_put(rows[i].file, rows[i].text);
+		CHECK_LOOK(look_ranges, &host, DOCTOR_DEGRADED, rows[i].want);
+	}
+}
+
+TEST(neighbours_of_the_range_and_nonsense_are_nobodys_ids)
+{
+	struct doctor_host host = hosts_good();
+
+	hosts_put("etc/passwd", "a:x:1879048191:0:\nb:x:1946157056:0:\nnonsense\nc:\n:::\n");
+	hosts_put("etc/subuid", "a:1879048191:1\nb:1946157056:65536\nc:1879048192:0\nd:x:y\n");
+	hosts_put("etc/group", NULL);
+	CHECK_LOOK(look_ranges, &host, DOCTOR_OK, "1879048192 to 1946157055");
+}
+
+TEST(only_the_first_of_many_are_listed)
+{
+	struct doctor_host host = hosts_good();
+
+	hosts_put("etc/passwd", "a:x:1879048193:0:\nb:x:1879048194:0:\nc:x:1879048195:0:\n"
+				"d:x:1879048196:0:\ne:x:1879048197:0:\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_DEGRADED, "'c'; /etc/passwd has 2 more");
+}
+
+TEST(a_range_that_is_not_mapped_here_can_not_be_used)
+{
+	struct doctor_host host = hosts_good();
+
+	hosts_put("proc/self/uid_map", "0 0 1\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_MISSING, "uid_map does not map 1879048192");
+	hosts_put("proc/self/uid_map", "0 100000 1879048193\n1879048193 3000000000 67108863\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_OK, "");
+	hosts_put("proc/self/uid_map", "1879048193 3000000000 67108863\n0 100000 1879048193\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_OK, "");
+	hosts_put("proc/self/uid_map", "0 100000 1879048193\n1879048193 3000000000 67108862\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_MISSING, "uid_map does not map 1946157055");
+	hosts_put("proc/self/uid_map", "0 0 4294967295\n");
+	hosts_put("proc/self/gid_map", "");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_MISSING, "gid_map does not map 1879048192");
+	hosts_put("proc/self/gid_map", NULL);
+	CHECK_LOOK(look_ranges, &host, DOCTOR_UNKNOWN, "gid_map can not be read");
+}
