@@ -111,6 +111,7 @@ static int write_json(const struct run *run, const struct record *records, size_
 	json_writer_init(&json, &text);
 	json_put_object(&json, NULL);
 	json_put_text(&json, "run", run->planned.run);
+	planned_put_labels(&json, &run->planned);
 	json_put_text(&json, "folder", running->folder);
 	json_put_int(&json, "planned", (int64_t) run->slots.count);
 	json_put_int(&json, "infra", (int64_t) run->slots.infra);

@@ -57,7 +57,6 @@ struct run_config {
 	uint64_t seats;     /* attempts at one time; at least 1 */
 	uint64_t retries;   /* of an attempt that ended INFRA; RUN_CONFIG_AS_POLICY: the policy's */
 	const char *policy; /* path of a file; NULL: the built-in policy */
-	const char *out;    /* path of the run's folder; NULL: the caller's choice */
 	const char *set;    /* path of the file that names the tasks; NULL: the plan does */
 };
 

@@ -87,9 +87,23 @@ static void put_task(struct json_writer *json, const struct planned *planned,
 	json_put_end(json);
 }
 
+void planned_put_labels(struct json_writer *json, const struct planned *planned)
+{
+	json_put_text(json, "name", planned->name);
+	json_put_array(json, "labels");
+	for (size_t i = 0; i < planned->label_count; i++) {
+		json_put_object(json, NULL);
+		json_put_text(json, "key", planned->labels[i].key);
+		json_put_text(json, "value", planned->labels[i].value);
+		json_put_end(json);
+	}
+	json_put_end(json);
+}
+
 void planned_put(struct json_writer *json, const struct planned *planned)
 {
 	json_put_text(json, "run", planned->run);
+	planned_put_labels(json, planned);
 	put_digest(json, "policy", &planned->policy);
 	put_digest(json, "judge", &planned->judge);
 	json_put_int(json, "repeats", planned->repeats);
@@ -192,6 +206,21 @@ static int get_agent(const struct json_value *value, struct planned *planned,
 	return json_get_bool(value, "solution", &out->is_solution, err);
 }
 
+static int get_labels(const struct json_value *root, struct planned *out, struct err *err)
+{
+	const struct json_value *labels = json_member(root, "labels");
+
+	out->label_count = json_count(labels);
+	out->labels = arena_alloc(&out->arena, out->label_count + 1, sizeof(*out->labels));
+	for (size_t i = 0; i < out->label_count; i++)
+		if (get_text(json_item(labels, i), "key", out, &out->labels[i].key, err) < 0 ||
+		    get_text(json_item(labels, i), "value", out, &out->labels[i].value, err) < 0)
+			return err_wrap(err, "label %zu", i + 1);
+	if (json_is_absent(json_member(root, "name")))
+		return 0;
+	return get_text(root, "name", out, &out->name, err);
+}
+
 static int get_lists(const struct json_value *root, struct planned *out, struct err *err)
 {
 	const struct json_value *tasks = json_member(root, "tasks");
@@ -222,7 +251,7 @@ static int get_all(const struct json_value *root, struct planned *out, struct er
 	if (strcmp(schema, PLANNED_SCHEMA) != 0)
 		return err_set(err, ERR_INPUT, "its schema is '%s', not '" PLANNED_SCHEMA "'",
 			       schema);
-	if (get_text(root, "run", out, &out->run, err) < 0 ||
+	if (get_text(root, "run", out, &out->run, err) < 0 || get_labels(root, out, err) < 0 ||
 	    get_digest(root, "policy", &out->policy, err) < 0 ||
 	    get_digest(root, "judge", &out->judge, err) < 0 ||
 	    get_count(root, "repeats", 1, &out->repeats, err) < 0 ||

@@ -57,9 +57,16 @@ struct planned_agent {
 	bool is_solution; /* a tree in each task's folder; otherwise one in agents/ */
 };
 
+struct planned_label {
+	const char *key, *value;
+};
+
 struct planned {
 	struct arena arena; /* owns all of it */
 	const char *run;
+	const char *name; /* NULL: none */
+	struct planned_label *labels;
+	size_t label_count;
 	struct digest policy; /* of PLANNED_POLICY */
 	struct digest judge;  /* of the program that planned it */
 	struct planned_task *tasks;
@@ -89,6 +96,11 @@ int planned_digest_file(int folder_fd, const char *path, struct digest *out,
  * @what: what messages call it
  */
 int planned_digest_fd(int fd, const char *what, struct digest *out, struct err *err) must_check;
+
+/**
+ * planned_put_labels() - write the members "name" and "labels" of the object that is open
+ */
+void planned_put_labels(struct json_writer *json, const struct planned *planned);
 
 /**
  * planned_put() - write the plan as members of the object that is open

@@ -13,6 +13,7 @@
 #include "harness/evidence/tree.h"
 #include "harness/run/agent.h"
 #include "harness/run/build.h"
+#include "harness/run/compose.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -220,7 +221,8 @@ static int prepare_task(struct job *job, struct err *err)
 	struct planned *planned = &job->run->planned;
 	char status[256];
 
-	if (task_load(job->from_fd, &job->task, err) < 0)
+	if (task_load(job->from_fd, &job->task, err) < 0 ||
+	    compose_check(&job->run->policy, &job->task, err) < 0)
 		return -1;
 	job->planned->name = arena_copy(&planned->arena, job->task.name, strlen(job->task.name));
 	job->planned->agents =
@@ -255,6 +257,19 @@ static int pack_programs(struct run *run, const struct run_plan *plan, struct er
 	return 0;
 }
 
+static void take_labels(struct planned *planned, const struct run_plan *plan)
+{
+	struct arena *arena = &planned->arena;
+
+	planned->label_count = plan->label_count;
+	planned->labels = arena_alloc(arena, plan->label_count + 1, sizeof(*planned->labels));
+	for (size_t i = 0; i < plan->label_count; i++)
+		planned->labels[i] = (struct planned_label){
+			arena_copy(arena, plan->labels[i].key, strlen(plan->labels[i].key)),
+			arena_copy(arena, plan->labels[i].value, strlen(plan->labels[i].value)),
+		};
+}
+
 static void take_plan(struct planned *planned, const struct run_plan *plan,
 		      const struct policy *policy)
 {
@@ -267,6 +282,8 @@ static void take_plan(struct planned *planned, const struct run_plan *plan,
 	planned->retries =
 		(uint32_t) (plan->retries < 0 ? (int64_t) policy->retries : plan->retries);
 	planned->seats = plan->seats;
+	planned->name = plan->name ? arena_copy(arena, plan->name, strlen(plan->name)) : NULL;
+	take_labels(planned, plan);
 	planned->tasks = arena_alloc(arena, plan->task_count, sizeof(*planned->tasks));
 	planned->agents = arena_alloc(arena, plan->agent_count, sizeof(*planned->agents));
 	for (size_t i = 0; i < plan->agent_count; i++)

@@ -79,6 +79,7 @@ static void put_digest(struct json_writer *json, const char *key, const struct d
 
 static void put_plan(const struct run *run, const struct digest *planned, struct json_writer *json)
 {
+	planned_put_labels(json, &run->planned);
 	put_digest(json, "planned", planned);
 	put_digest(json, "policy", &run->planned.policy);
 	put_digest(json, "judge", &run->planned.judge);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/config/policy.h"
+#include "harness/config/run_config.h"
 #include "harness/config/task.h"
 #include "harness/evidence/digest.h"
 #include "harness/judge/keeper.h"
@@ -21,7 +22,12 @@
  * depends on it, and everything that is needed stands in the run's folder before anything
  * happens: a run that was cut off anywhere is resumed from there.
  */
-enum { RUN_TASKS_MAX = 512, RUN_AGENTS_MAX = 64, RUN_ATTEMPTS_MAX = 100, RUN_SEATS_MAX = 64 };
+enum {
+	RUN_TASKS_MAX = RUN_CONFIG_TASKS_MAX,
+	RUN_AGENTS_MAX = RUN_CONFIG_AGENTS_MAX,
+	RUN_ATTEMPTS_MAX = RUN_CONFIG_REPEATS_MAX,
+	RUN_SEATS_MAX = RUN_CONFIG_SEATS_MAX,
+};
 
 /* An agent that is a script: a solution folder of the task that is copied over the workspace, or a
  * program that is run in it. */
@@ -43,6 +49,9 @@ struct run_plan {
 	uint32_t repeats; /* attempts of each agent on each task */
 	int64_t retries;  /* of an attempt that was INFRA; -1: as the policy says */
 	uint32_t seats;   /* attempts at one time */
+	const char *name; /* NULL: none */
+	const struct run_config_label *labels;
+	size_t label_count;
 };
 
 /* Where it happens, for a new run and for one that is resumed. All borrowed. */

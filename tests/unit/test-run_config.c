@@ -58,7 +58,7 @@ TEST(a_short_plan_is_read_and_the_rest_is_as_the_defaults_say)
 	CHECK_INT(config.repeats, 1);
 	CHECK_INT(config.seats, 1);
 	CHECK(config.retries == RUN_CONFIG_AS_POLICY);
-	CHECK(!config.name && !config.policy && !config.out && !config.set);
+	CHECK(!config.name && !config.policy && !config.set);
 	CHECK_INT(config.label_count, 0);
 	CHECK_INT(run_config_attempts(&config), 2);
 	run_config_done(&config);
@@ -73,7 +73,7 @@ TEST(every_optional_key_of_a_plan_is_read)
 	CHECK_OK(parse(HEAD TASKS "name: nightly\nagents:\n  - {name: a, solution: s}\n"
 				  "  - {name: b, program: ../b.sh}\n"
 				  "repeats: 5\nseats: 4\nretries: 0\npolicy: /etc/p.yaml\n"
-				  "out: runs/n\nlabels: {machine: epyc-3, why: \"a: b\"}\n",
+				  "labels: {machine: epyc-3, why: \"a: b\"}\n",
 		       &config, &err));
 	CHECK_STR(config.name, "nightly");
 	CHECK_STR(config.agents[1].program, "../b.sh");
@@ -83,7 +83,6 @@ TEST(every_optional_key_of_a_plan_is_read)
 	CHECK_INT(config.seats, 4);
 	CHECK_INT(config.retries, 0);
 	CHECK_STR(config.policy, "/etc/p.yaml");
-	CHECK_STR(config.out, "runs/n");
 	CHECK_INT(config.label_count, 2);
 	CHECK_STR(config.labels[1].key, "why");
 	CHECK_STR(config.labels[1].value, "a: b");

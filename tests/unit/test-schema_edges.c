@@ -27,7 +27,7 @@ static const struct base {
 	  ROLE("agent") ROLE("build") ROLE("worker") },
 	{ "run-plan", "schema: proctor/run/1\nname: nightly\ntasks: [../tasks/a]\n"
 		      "agents: [{name: first, solution: honest}, {name: second, program: ./b.sh}]\n"
-		      "repeats: 1\nseats: 1\nretries: 2\npolicy: small.yaml\nout: runs/nightly\n"
+		      "repeats: 1\nseats: 1\nretries: 2\npolicy: small.yaml\n"
 		      "labels: {machine: m1}\n" },
 	{ "run-plan",
 	  "schema: proctor/run/1\nset: sets/all.yaml\nagents: [{name: a, solution: b}]\n" },
