@@ -125,7 +125,9 @@ static void end_seat(struct schedule *schedule, struct place *place)
 
 	release(schedule, place);
 	fd_close(&place->fd);
-	if (process_wait(&place->process, clock_after_ms(SEAT_END_MS), &status, &err) <= 0)
+	/* One that lose() has killed was reaped there. */
+	if (place->process.pid_fd >= 0 &&
+	    process_wait(&place->process, clock_after_ms(SEAT_END_MS), &status, &err) <= 0)
 		process_kill(&place->process);
 	/* Another one would end as this did. */
 	if (!place->has_said && !schedule->run->stopped && schedule->failed.kind == ERR_NONE)
