@@ -53,7 +53,7 @@ find_part() { # PART
 	launcher=$(pgrep -P "$proctor" -x proctor-launche)
 	case $1 in
 	launcher) echo "$launcher" ;;
-	monitor) pgrep -P "$launcher" | head -n 1 ;;
+	monitor) [ -z "$launcher" ] || pgrep -P "$launcher" | head -n 1 ;;
 	judge) pgrep -x proctor-judge | head -n 1 ;;
 	esac
 }
