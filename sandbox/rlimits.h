@@ -9,7 +9,8 @@
  * Per-process limits: what the control group does not count
  *
  * Always: no core file and no run of a core_pattern helper (RLIMIT_CORE 1: at 0 a pipe pattern
- * would still run its helper, on the host), no real-time priority, no raise of nice. Never: a
+ * would still run its helper, on the host; a hard limit of 0 that can not be raised will do where
+ * there is no such pattern), no real-time priority, no raise of nice. Never: a
  * limit on address space, which GPU runtimes reserve by the terabyte. Limits that somebody's
  * shell had set and that we have no opinion on (address space, data, resident set, CPU time,
  * locks) go to their hard limits.

@@ -185,8 +185,8 @@ static int check_memory(const struct jail_spec *spec, struct err *err)
 	if (spec->cgroup.memory < need)
 		return err_set(err, ERR_INPUT,
 			       "a memory limit of %llu bytes is less than the %llu that the tmpfs "
-			       "filled to the brim and %llu to work with need: give more memory or "
-			       "smaller tmpfs",
+			       "filled to the brim and %llu to work with need: give more memory, or "
+			       "less to the tmpfs (proctor jail: --work, --files, --tmp)",
 			       (unsigned long long) spec->cgroup.memory, (unsigned long long) need,
 			       (unsigned long long) WORKING_MEMORY);
 	return 0;

@@ -97,6 +97,17 @@ static int take_on_full(const char *what, struct jail_spec *spec, struct err *er
 	return 0;
 }
 
+/* Is the variable of @entry set from the item @first on? The last one counts. */
+static bool is_set(const struct texts *entries, size_t first, const char *entry)
+{
+	size_t len = strcspn(entry, "=") + 1;
+
+	for (size_t i = first; i < entries->count; i++)
+		if (strncmp(entries->items[i], entry, len) == 0)
+			return true;
+	return false;
+}
+
 static int make_spec(const struct jail_options *options, int argc, char **argv,
 		     struct jail_spec *spec, struct err *err)
 {
@@ -125,13 +136,14 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < ARRAY_LEN(env); i++)
-		if (spec_add_env(spec, env[i], err) < 0)
+		if (!is_set(&options->env, 0, env[i]) && spec_add_env(spec, env[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < options->env.count; i++) {
 		if (!strchr(options->env.items[i], '='))
 			return err_set(err, ERR_USAGE, "option --env: '%s' is not NAME=VALUE",
 				       options->env.items[i]);
-		if (spec_add_env(spec, options->env.items[i], err) < 0)
+		if (!is_set(&options->env, i + 1, options->env.items[i]) &&
+		    spec_add_env(spec, options->env.items[i], err) < 0)
 			return -1;
 	}
 	return spec_check(spec, err);

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sandbox/base/fd.h"
 #include "tests/lib/check.h"
 
 static void check_limit(int resource, rlim_t want)
@@ -99,14 +103,45 @@ TEST(a_hard_limit_in_the_way_is_explained)
 		  "higher 'ulimit -H'");
 }
 
-TEST(a_core_limit_of_zero_is_not_taken_for_one)
+/* What this process sees as the host's core_pattern from here on. */
+static void show_core_pattern(const char *pattern)
+{
+	char path[64];
+	auto_fd fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/pattern", check_folder());
+	fd = openat(check_folder(), "pattern", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	CHECK_INT(write(fd, pattern, strlen(pattern)), strlen(pattern));
+	if (unshare(CLONE_NEWNS) < 0)
+		SKIP("needs a mount namespace");
+	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	CHECK(mount(path, "/proc/sys/kernel/core_pattern", NULL, MS_BIND, NULL) == 0);
+}
+
+static int apply_at_zero(struct err *err)
 {
 	const struct rlimit_slice limits = { 0 };
 	const struct rlimit none = { 0, 0 };
-	struct err err = ERR_INIT;
 
 	give_up_sys_resource();
 	CHECK(setrlimit(RLIMIT_CORE, &none) == 0);
-	CHECK_INT(rlimits_apply(&limits, &err), -1);
+	return rlimits_apply(&limits, err);
+}
+
+TEST(a_core_limit_of_zero_is_not_taken_for_one_where_a_program_takes_cores)
+{
+	struct err err = ERR_INIT;
+
+	show_core_pattern("|/usr/lib/taker %p");
+	CHECK_INT(apply_at_zero(&err), -1);
 	CHECK(strstr(err.text, "LimitCORE=1"));
+}
+
+TEST(a_core_limit_of_zero_is_enough_where_cores_are_files)
+{
+	struct err err = ERR_INIT;
+
+	show_core_pattern("core");
+	CHECK_OK(apply_at_zero(&err));
+	check_limit(RLIMIT_CORE, 0);
 }
