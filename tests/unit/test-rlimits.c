@@ -106,10 +106,15 @@ TEST(a_hard_limit_in_the_way_is_explained)
 /* What this process sees as the host's core_pattern from here on. */
 static void show_core_pattern(const char *pattern)
 {
-	char path[64];
+	char link[64], path[4096];
 	auto_fd fd = -1;
+	ssize_t len;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d/pattern", check_folder());
+	/* By name: a descriptor's mount is that of the namespace that we leave. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", check_folder());
+	len = readlink(link, path, sizeof(path) - 16);
+	CHECK(len > 0);
+	snprintf(path + len, sizeof(path) - (size_t) len, "/pattern");
 	fd = openat(check_folder(), "pattern", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	CHECK_INT(write(fd, pattern, strlen(pattern)), strlen(pattern));
 	if (unshare(CLONE_NEWNS) < 0)
