@@ -124,7 +124,7 @@ static int open_named(struct opened *opened, const struct run_options *options, 
 		return err_set(err, ERR_USAGE,
 			       "a run needs a TASK and an --agent, or a --config; see proctor run "
 			       "--help");
-	plan->repeats = (uint32_t) options->repeats;
+	plan->repeats = options->repeats == 0 ? 1 : (uint32_t) options->repeats;
 	plan->seats = 1;
 	for (size_t i = 0; i < options->agents.count; i++)
 		if (add_agent(opened, options->agents.items[i], err) < 0)
@@ -145,21 +145,17 @@ static int check_config(const struct run_options *options, int count, struct err
 	return 0;
 }
 
-static int begin(const struct cli *cli, struct running *running, struct opened *opened,
-		 const struct run_options *options, int count, char **paths, struct err *err)
+/* @config: the run plan's name in its folder, opened; NULL: all has been named and opened */
+static int begin(const struct cli *cli, struct opened *opened, const struct run_options *options,
+		 const char *config, struct err *err)
 {
+	cleanup(running_done) struct running running = RUNNING_INIT;
 	struct account account;
-	const char *config = NULL;
 
-	if (options->config
-		    ? check_config(options, count, err) < 0 ||
-			      opened_config_folder(opened, options->config, &config, err) < 0
-		    : open_named(opened, options, count, paths, err) < 0)
-		return -1;
 	if (account_find(cli->sudo_uid, &account, err) < 0 ||
 	    make_id(opened->id, sizeof(opened->id), err) < 0 ||
-	    open_folder(running, opened->id, options->folder, &account, err) < 0 ||
-	    running_become(running, cli, &account, err) < 0 ||
+	    open_folder(&running, opened->id, options->folder, &account, err) < 0 ||
+	    running_become(&running, cli, &account, err) < 0 ||
 	    (config && opened_config(opened, config, err) < 0))
 		return -1;
 	opened->plan.id = opened->id;
@@ -167,16 +163,16 @@ static int begin(const struct cli *cli, struct running *running, struct opened *
 		opened->plan.seats = (uint32_t) options->seats;
 	if (options->retries != UINT64_MAX)
 		opened->plan.retries = (int64_t) options->retries;
-	running->json_fd = options->json_fd;
-	return running_carry_out(running, cli, &opened->plan, err);
+	running.json_fd = options->json_fd;
+	return running_carry_out(&running, cli, &opened->plan, err);
 }
 
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 {
-	cleanup(running_done) struct running running = RUNNING_INIT;
 	cleanup(opened_done) struct opened opened = OPENED_INIT;
 	struct run_options options = { .retries = UINT64_MAX, .json_fd = -1 };
-	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
+	int first, rc, asked = options_parse(&table, argc, argv, &options, &first, err);
+	const char *config = NULL;
 
 	if (asked > 0) {
 		options_print_help(&table, stdout);
@@ -184,7 +180,11 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 	}
 	if (asked < 0)
 		return -1;
-	if (!options.config && options.repeats == 0)
-		options.repeats = 1;
-	return begin(cli, &running, &opened, &options, argc - first, argv + first, err);
+	if (options.config)
+		rc = check_config(&options, argc - first, err) < 0
+			   ? -1
+			   : opened_config_folder(&opened, options.config, &config, err);
+	else
+		rc = open_named(&opened, &options, argc - first, argv + first, err);
+	return rc < 0 ? -1 : begin(cli, &opened, &options, config, err);
 }
