@@ -137,7 +137,7 @@ TEST(memory_ends_at_the_limit)
 	CHECK_INT(before.oom_kills, 0);
 	CHECK(before.memory_peak >= 16 * MIB && before.memory_peak <= 48 * MIB);
 	CHECK(WIFSIGNALED(much) && WTERMSIG(much) == SIGKILL);
-	CHECK_INT(after.oom_kills, 1);
+	CHECK(after.oom_kills >= 1); /* v2 counts each process of the group that it ends */
 	CHECK(after.memory_peak > 40 * MIB && after.memory_peak <= 48 * MIB);
 }
 
