@@ -366,6 +366,12 @@ static bool can_rest(const struct attempt *attempt)
 	return attempt->state != ATTEMPT_LEASED || !attempt->stopped;
 }
 
+/* The next attempt would find no more room than this one. */
+static bool is_disk_full(const struct err *err)
+{
+	return err->sys == ENOSPC || err->sys == EDQUOT;
+}
+
 static int step(struct attempt *attempt, const struct transition *transition, struct err *err)
 {
 	struct json_writer *json;
@@ -376,6 +382,11 @@ static int step(struct attempt *attempt, const struct transition *transition, st
 	if (transition->act(attempt, &attempt->infra) < 0) {
 		if (attempt->stopped && can_rest(attempt))
 			return 0;
+		if (is_disk_full(&attempt->infra)) {
+			*err = attempt->infra;
+			return err_wrap(err, "attempt %u of task '%s'", attempt->slot->attempt,
+					attempt->planned->name);
+		}
 		return write_infra(attempt, err);
 	}
 	attempt->state = transition->to;
@@ -393,7 +404,8 @@ static int record(struct attempt *attempt, struct err *err)
 
 	attempt->times.recorded_ns = clock_wall_ns();
 	if (outcome_record(attempt, &made, err) < 0)
-		return -1;
+		return err_wrap(err, "attempt %u of task '%s'", attempt->slot->attempt,
+				attempt->planned->name);
 	attempt->state = ATTEMPT_RECORDED;
 	json = seat_begin(attempt->seat, ATTEMPT_RECORDED_LINE);
 	json_put_bool(json, "stopped", attempt->stopped);

@@ -127,8 +127,8 @@ static int read_place(const struct json_value *mark, struct arena *arena, struct
 	    get_double(mark, "got", NAN, &out->got, err) < 0 ||
 	    get_double(mark, "want", NAN, &out->want, err) < 0)
 		return -1;
-	out->has_values =
-		!json_is_absent(json_member(mark, "got")) || !json_is_absent(json_member(mark, "want"));
+	out->has_values = !json_is_absent(json_member(mark, "got")) ||
+			  !json_is_absent(json_member(mark, "want"));
 	return 0;
 }
 

@@ -78,7 +78,10 @@ no_return static void be_seat(struct schedule *schedule, struct slot *slot, enum
 		fd_close(&schedule->places[i].fd);
 	run->stop_fd = schedule->stop_fd;
 	seat_init(&seat, fd, schedule->stop_fd);
-	_exit(attempt_run(run, slot, work, &seat, &err) < 0);
+	if (attempt_run(run, slot, work, &seat, &err) == 0)
+		_exit(0);
+	seat_fail(&seat, &err);
+	_exit(1);
 }
 
 static int begin_seat(struct schedule *schedule, struct place *place, struct slot *slot,
@@ -252,6 +255,14 @@ static void on_say(struct schedule *schedule)
 	progress_say(schedule->run->progress, text, clock_now());
 }
 
+/* The host's: what is wrong with an attempt is in its record, and no reason to stop. */
+static void on_fail(struct schedule *schedule)
+{
+	if (schedule->failed.kind == ERR_NONE)
+		err_set(&schedule->failed, ERR_HOST, "%.*s",
+			(int) MIN_OF(schedule->ask->len, (uint32_t) 400), schedule->ask->text);
+}
+
 static void serve(struct schedule *schedule, struct place *place)
 {
 	struct err err = ERR_INIT;
@@ -272,6 +283,9 @@ static void serve(struct schedule *schedule, struct place *place)
 		break;
 	case SEAT_SAY:
 		on_say(schedule);
+		break;
+	case SEAT_FAIL:
+		on_fail(schedule);
 		break;
 	default:
 		end_seat(schedule, place);

@@ -70,12 +70,9 @@ int seat_commit(struct seat *seat, struct err *err)
 	json_put_end(&seat->json);
 	ask->kind = SEAT_LINE;
 	memcpy(ask->event, seat->event, sizeof(ask->event));
-	if (send_ask(seat, ask, seat->text.text, seat->text.len, err) < 0 ||
-	    receive_answer(seat, NULL, err) < 0) {
-		seat->journal_failed = true;
+	if (send_ask(seat, ask, seat->text.text, seat->text.len, err) < 0)
 		return -1;
-	}
-	return 0;
+	return receive_answer(seat, NULL, err);
 }
 
 bool seat_wants_to_stop(const struct seat *seat)
@@ -115,13 +112,23 @@ int seat_bind(struct seat *seat, int *keeper_fd, struct err *err)
 	return 0;
 }
 
-void seat_say(struct seat *seat, const char *text)
+static void tell(struct seat *seat, enum seat_ask_kind kind, const char *text)
 {
 	cleanup(mem_free) struct seat_ask *ask = mem_alloc(1, sizeof(*ask));
 	struct err err = ERR_INIT;
 
-	ask->kind = SEAT_SAY;
+	ask->kind = kind;
 	best_effort(send_ask(seat, ask, text, strlen(text), &err));
+}
+
+void seat_say(struct seat *seat, const char *text)
+{
+	tell(seat, SEAT_SAY, text);
+}
+
+void seat_fail(struct seat *seat, const struct err *why)
+{
+	tell(seat, SEAT_FAIL, why->text);
 }
 
 void seat_done(struct seat *seat)

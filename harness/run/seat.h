@@ -19,13 +19,14 @@
  * them their jails.
  *
  * Over one SOCK_SEQPACKET socket the seat sends struct seat_ask, cut off behind its text, and waits
- * for a struct seat_answer, except after SEAT_SAY, which has none.
+ * for a struct seat_answer, except after SEAT_SAY and SEAT_FAIL, which have none.
  */
 enum seat_ask_kind {
 	SEAT_LINE = 1, /* event and text: a line of the journal */
 	SEAT_USE,      /* use: wants the CPUs for that, see timing.h; answered when it may */
 	SEAT_BIND,     /* wants the keeper's socket for its attempt, which comes with the answer */
 	SEAT_SAY,      /* text: what it does now, for the progress line */
+	SEAT_FAIL,     /* text: why the run can not go on; the seat ends */
 };
 
 #define SEAT_MAGIC UINT32_C(0x73656174)
@@ -53,7 +54,6 @@ struct seat {
 	struct str text;
 	struct json_writer json;
 	char event[JOURNAL_EVENT_MAX];
-	bool journal_failed; /* proctor could not write: the attempt ends without a record */
 };
 
 /**
@@ -89,6 +89,11 @@ int seat_bind(struct seat *seat, int *keeper_fd, struct err *err) must_check;
  * seat_say() - tell what is being done; lost if nobody listens
  */
 void seat_say(struct seat *seat, const char *text);
+
+/**
+ * seat_fail() - tell why this seat ends without a record, and the run with it
+ */
+void seat_fail(struct seat *seat, const struct err *why);
 
 /**
  * seat_wants_to_stop() - does the operator want the end?
