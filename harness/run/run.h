@@ -11,7 +11,7 @@
 #include "harness/run/planned.h"
 #include "harness/run/progress.h"
 #include "harness/run/slots.h"
-#include "harness/run/timing.h"
+#include "harness/run/timing_lease.h"
 
 /*
  * A run: some agents on some tasks, each so many times
