@@ -236,8 +236,11 @@ static int check_file(int folder_fd, const char *path, const struct digest *want
 {
 	struct digest is;
 
-	if (planned_digest_file(folder_fd, path, &is, err) < 0)
-		return -1;
+	if (planned_digest_file(folder_fd, path, &is, err) < 0) {
+		err->kind = ERR_INPUT;
+		err->sys = 0; /* it is not PLANNED_FILE that is missing */
+		return err_wrap(err, "what was planned is not there any more");
+	}
 	if (!digest_equal(&is, wanted))
 		return err_set(err, ERR_INPUT, "'%s' is not what was planned: it was changed",
 			       path);
