@@ -32,13 +32,6 @@
  * the journal is the only one that the keeper has a key for.
  */
 
-const struct name attempt_state_names[] = {
-	{ "PLANNED", ATTEMPT_PLANNED },   { "LEASED", ATTEMPT_LEASED },
-	{ "AGENT", ATTEMPT_AGENT },       { "FROZEN", ATTEMPT_FROZEN },
-	{ "BUILT", ATTEMPT_BUILT },       { "JUDGED", ATTEMPT_JUDGED },
-	{ "RECORDED", ATTEMPT_RECORDED }, { NULL, 0 },
-};
-
 static void attempt_done(struct attempt *attempt)
 {
 	task_done(&attempt->task);
