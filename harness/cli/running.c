@@ -38,6 +38,21 @@ static int open_secret(struct running *running, struct err *err)
 	return 0;
 }
 
+/*
+ * Nobody but the keeper needs it any more: seats, which are forks of us, shall not have it. One
+ * that is still empty is nobody's, and would keep the folder from being used again.
+ */
+static void leave_secret(struct running *running)
+{
+	struct stat info;
+
+	if (running->place.secret_fd < 0)
+		return;
+	if (fstat(running->place.secret_fd, &info) == 0 && info.st_size == 0)
+		unlinkat(running->place.folder_fd, KEEPER_SECRET_FILE, 0);
+	fd_close(&running->place.secret_fd);
+}
+
 int running_become(struct running *running, const struct cli *cli, const struct account *account,
 		   struct err *err)
 {
@@ -198,6 +213,7 @@ int running_carry_out(struct running *running, const struct cli *cli, const stru
 	progress_start(&progress, STDERR_FILENO, cli->terminal, cli->width, 0, clock_now());
 	result = plan ? run_create(&run, &running->place, plan, &running->launcher, &progress, err)
 		      : run_resume(&run, &running->place, &running->launcher, &progress, err);
+	leave_secret(running);
 	if (result == 0)
 		return carry_on(running, cli, &run, &progress, err);
 	progress_clear(&progress);
@@ -209,6 +225,6 @@ void running_done(struct running *running)
 	launcher_done(&running->launcher);
 	timing_files_done(&running->place.timing);
 	fd_close(&running->place.stop_fd);
-	fd_close(&running->place.secret_fd);
+	leave_secret(running);
 	fd_close(&running->place.folder_fd);
 }

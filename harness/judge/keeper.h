@@ -14,11 +14,11 @@
  *
  * One process a run. It draws 32 random bytes after it was forked, so that no other process ever
  * had them, keeps them in a file that root alone may open (so that a run that is resumed goes on
- * with the same draw, and nobody can have a second one by ending proctor), publishes SHA-256(secret
- *‖ run id) once, and from then on answers one question: the key of the hidden draw for a candidate
- *that the journal names as frozen for that attempt. It reads and verifies the journal itself. It
- *has no descriptor but its sockets and the journal, can be neither dumped nor traced, and ends when
- *the control socket closes.
+ * with the same draw, and nobody can have a second one by ending proctor), publishes
+ * SHA-256(secret ‖ run id) once, and from then on answers one question: the key of the hidden draw
+ * for a candidate that the journal names as frozen for that attempt. It reads and verifies the
+ * journal itself. It has no descriptor but its sockets and the journal, can be neither dumped nor
+ * traced, and ends when the control socket closes. Whoever starts it closes the secret's file.
  *
  *	K = HMAC-SHA256(secret, f(label) ‖ f(run) ‖ f(task) ‖ f(attempt) ‖ f(candidate root))
  *

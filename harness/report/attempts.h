@@ -18,7 +18,10 @@
 void attempts_table(const struct record *records, size_t count, struct table *out);
 
 /**
- * attempts_add_summary() - append two lines: how many tasks, how many correct, the figures
+ * attempts_add_summary() - append two lines: how many attempts, how many correct, the figures
+ *
+ * fast_1 and fast_2 are shares of all attempts: those whose verdict is FAST, and of these those
+ * with a speedup of more than 2.
  */
 void attempts_add_summary(const struct score_summary *summary, struct str *out);
 

@@ -32,13 +32,6 @@
  * the journal is the only one that the keeper has a key for.
  */
 
-const struct name attempt_state_names[] = {
-	{ "PLANNED", ATTEMPT_PLANNED },   { "LEASED", ATTEMPT_LEASED },
-	{ "AGENT", ATTEMPT_AGENT },       { "FROZEN", ATTEMPT_FROZEN },
-	{ "BUILT", ATTEMPT_BUILT },       { "JUDGED", ATTEMPT_JUDGED },
-	{ "RECORDED", ATTEMPT_RECORDED }, { NULL, 0 },
-};
-
 static void attempt_done(struct attempt *attempt)
 {
 	task_done(&attempt->task);
@@ -197,6 +190,17 @@ static bool can_be_built(const struct attempt *attempt, char *why, size_t room)
 	return false;
 }
 
+/* What a build printed that was cut off: no log is written over, so it has to go. */
+static int remove_logs(const struct attempt *attempt, struct err *err)
+{
+	static const char *const names[] = { "build.stdout", "build.stderr" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (unlinkat(attempt->folder_fd, names[i], 0) < 0 && errno != ENOENT)
+			return err_sys(err, "remove '%s'", names[i]);
+	return 0;
+}
+
 static int build(struct attempt *attempt, struct err *err)
 {
 	struct build_job job = {
@@ -212,6 +216,8 @@ static int build(struct attempt *attempt, struct err *err)
 	if (attempt->built_fd < 0)
 		return err_sys(err, "create a memfd");
 	job.products_fd = attempt->built_fd;
+	if (remove_logs(attempt, err) < 0)
+		return -1;
 	if (can_be_built(attempt, result.why, sizeof(result.why)) &&
 	    build_tree(&job, &result, err) < 0) {
 		attempt->stopped = result.stopped;

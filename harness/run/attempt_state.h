@@ -17,6 +17,7 @@ enum attempt_state {
 	ATTEMPT_RECORDED, /* the record is on the disk */
 };
 
+/* "PLANNED", "LEASED", … */
 extern const struct name attempt_state_names[];
 
 #define ATTEMPT_BEGUN         "attempt.begun"

@@ -31,6 +31,9 @@
 
 #define FIRST_EVENT "journal.opened"
 
+/* The journal until its first line is whole: what has the name of one can be gone on with. */
+#define DRAFT_FILE ".journal.jsonl.new"
+
 enum {
 	SUM_DIGITS = 16,
 	/* ,"sum":"<digits>"} */
@@ -375,14 +378,22 @@ static int write_first(struct journal *journal, int dir_fd, const char *run, str
 {
 	struct json_writer *json;
 
-	if (lock(journal->fd, err) < 0)
-		return -1;
+	/* A crash may have left a draft. */
+	if (ftruncate(journal->fd, 0) < 0)
+		return err_sys(err, "empty '%s'", DRAFT_FILE);
 	memcpy(journal->run, run, strlen(run) + 1);
 	json = journal_begin(journal, FIRST_EVENT);
 	json_put_text(json, "format", JOURNAL_FORMAT);
 	json_put_text(json, "run", run);
 	if (journal_commit(journal, err) < 0)
 		return -1;
+	/* Whoever makes another one holds the lock of a draft meanwhile, or finds this. */
+	if (faccessat(dir_fd, JOURNAL_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return err_set(err, ERR_INPUT,
+			       "the folder has a journal already: `proctor resume` goes on with "
+			       "it");
+	if (renameat(dir_fd, DRAFT_FILE, dir_fd, JOURNAL_FILE) < 0)
+		return err_sys(err, "rename '%s'", DRAFT_FILE);
 	if (fsync(dir_fd) < 0)
 		return err_sys(err, "sync the run's folder");
 	return 0;
@@ -397,16 +408,11 @@ int journal_create(struct journal *out, int dir_fd, const char *run, struct err 
 			       "a run's id is 1 to %d letters, digits, '.', '_' "
 			       "or '-'",
 			       (int) JOURNAL_RUN_MAX);
-	made.fd = path_open(dir_fd, JOURNAL_FILE, O_RDWR | O_APPEND | O_CREAT | O_EXCL, 0644, err);
-	if (made.fd < 0) {
-		if (err->sys == EEXIST)
-			return err_set(err, ERR_INPUT,
-				       "the folder has a journal already: "
-				       "`proctor resume` goes on with it");
-		return -1;
-	}
+	made.fd = path_open(dir_fd, DRAFT_FILE, O_RDWR | O_APPEND | O_CREAT, 0644, err);
+	if (made.fd < 0 || lock(made.fd, err) < 0)
+		return err_wrap(err, "create the journal");
 	if (write_first(&made, dir_fd, run, err) < 0) {
-		unlinkat(dir_fd, JOURNAL_FILE, 0);
+		unlinkat(dir_fd, DRAFT_FILE, 0);
 		return err_wrap(err, "create the journal");
 	}
 	*out = take(made, JOURNAL_INIT);

@@ -55,7 +55,8 @@ struct journal {
  * @dir_fd: the run's folder, not O_PATH
  * @run:    the run's id: 1 to JOURNAL_RUN_MAX bytes of A-Z a-z 0-9 . _ -
  *
- * A journal that is there already is an error; on failure none is left.
+ * A journal that is there already is an error; on failure none is left. It has its name when its
+ * first line is on the disk, and not before.
  */
 int journal_create(struct journal *out, int dir_fd, const char *run, struct err *err) must_check;
 

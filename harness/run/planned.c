@@ -5,11 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/run/run.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/path.h"
 
-enum { FILE_MAX = 16 << 20, TEXT_MAX = 255, CHUNK = 1 << 16, COUNT_MAX = 100000 };
+enum {
+	FILE_MAX = 16 << 20,
+	TEXT_MAX = 2 * PLANNED_NAME_MAX, /* what is no UTF-8 becomes longer by being written */
+	CHUNK = 1 << 16,
+	RETRIES_MAX = 1000,
+};
 
 const char *const planned_file_names[PLANNED_FILES] = {
 	[PLANNED_TASK] = "task.yaml",
@@ -164,12 +170,12 @@ static int get_digest(const struct json_value *object, const char *key, struct d
 	return 0;
 }
 
-static int get_count(const struct json_value *object, const char *key, uint32_t min, uint32_t *out,
-		     struct err *err)
+static int get_count(const struct json_value *object, const char *key, uint32_t min, uint32_t max,
+		     uint32_t *out, struct err *err)
 {
 	int64_t value = 0;
 
-	if (json_get_int(object, key, min, COUNT_MAX, &value, err) < 0)
+	if (json_get_int(object, key, min, max, &value, err) < 0)
 		return -1;
 	*out = (uint32_t) value;
 	return 0;
@@ -228,8 +234,8 @@ static int get_lists(const struct json_value *root, struct planned *out, struct 
 
 	out->task_count = json_count(tasks);
 	out->agent_count = json_count(agents);
-	if (out->task_count == 0 || out->agent_count == 0 || out->task_count > COUNT_MAX ||
-	    out->agent_count > COUNT_MAX)
+	if (out->task_count == 0 || out->agent_count == 0 || out->task_count > RUN_TASKS_MAX ||
+	    out->agent_count > RUN_AGENTS_MAX)
 		return err_set(err, ERR_INPUT, "no tasks, no agents, or too many");
 	out->tasks = arena_alloc(&out->arena, out->task_count, sizeof(*out->tasks));
 	out->agents = arena_alloc(&out->arena, out->agent_count, sizeof(*out->agents));
@@ -254,9 +260,9 @@ static int get_all(const struct json_value *root, struct planned *out, struct er
 	if (get_text(root, "run", out, &out->run, err) < 0 || get_labels(root, out, err) < 0 ||
 	    get_digest(root, "policy", &out->policy, err) < 0 ||
 	    get_digest(root, "judge", &out->judge, err) < 0 ||
-	    get_count(root, "repeats", 1, &out->repeats, err) < 0 ||
-	    get_count(root, "retries", 0, &out->retries, err) < 0 ||
-	    get_count(root, "seats", 1, &out->seats, err) < 0)
+	    get_count(root, "repeats", 1, RUN_ATTEMPTS_MAX, &out->repeats, err) < 0 ||
+	    get_count(root, "retries", 0, RETRIES_MAX, &out->retries, err) < 0 ||
+	    get_count(root, "seats", 1, RUN_SEATS_MAX, &out->seats, err) < 0)
 		return -1;
 	return get_lists(root, out, err);
 }
@@ -265,8 +271,11 @@ static int check_file(int folder_fd, const char *path, const struct digest *want
 {
 	struct digest is;
 
-	if (planned_digest_file(folder_fd, path, &is, err) < 0)
-		return -1;
+	if (planned_digest_file(folder_fd, path, &is, err) < 0) {
+		err->kind = ERR_INPUT;
+		err->sys = 0; /* it is not PLANNED_FILE that is missing */
+		return err_wrap(err, "what was planned is not there any more");
+	}
 	if (!digest_equal(&is, wanted))
 		return err_set(err, ERR_INPUT, "'%s' is not what was planned: it was changed",
 			       path);

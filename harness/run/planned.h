@@ -31,7 +31,10 @@
 #define PLANNED_SCHEMA "proctor/planned/1"
 #define PLANNED_POLICY "policy.yaml"
 
-enum { PLANNED_PATH_MAX = 512 };
+enum {
+	PLANNED_PATH_MAX = 512,
+	PLANNED_NAME_MAX = 255, /* bytes of an agent's name */
+};
 
 /* The files of a task that have a digest. */
 enum planned_file {

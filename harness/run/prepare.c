@@ -20,6 +20,9 @@
 #include "sandbox/base/mem.h"
 #include "sandbox/base/path.h"
 
+/* What is there, each with all before it. */
+enum { PREPARED_POLICY = 1, PREPARED_TASKS, PREPARED_AGENTS };
+
 /* One task on its way into the run's folder. */
 struct job {
 	struct run *run;
@@ -72,8 +75,11 @@ static int prepare_policy(struct run *run, const struct run_plan *plan, struct e
 			 text.len, &run->policy, err) < 0)
 		return -1;
 	run->planned.policy = digest_sha256(text.text, text.len);
-	return io_replace_file(run->place->folder_fd, PLANNED_POLICY, text.text, text.len, 0644,
-			       err);
+	if (io_replace_file(run->place->folder_fd, PLANNED_POLICY, text.text, text.len, 0644, err) <
+	    0)
+		return -1;
+	run->prepared = PREPARED_POLICY;
+	return 0;
 }
 
 /* --- a task --- */
@@ -158,10 +164,12 @@ static int build_own(const struct job *job, const struct task_build *build, int 
 	what.products_fd = products;
 	if (build_tree(&what, &result, err) < 0)
 		return err_wrap(err, "%s", name);
-	if (!result.is_built)
+	if (!result.is_built) {
+		job->run->build_failed = true;
 		return err_set(err, ERR_INPUT,
 			       "%s: %s; its output is in tasks/%s/%s.stderr of the run's folder",
 			       name, result.why, job->task.name, name);
+	}
 	*root = result.digest;
 	return 0;
 }
@@ -244,6 +252,7 @@ static int pack_programs(struct run *run, const struct run_plan *plan, struct er
 
 	if (make_folder(run->place->folder_fd, "agents", err) < 0)
 		return -1;
+	run->prepared = PREPARED_AGENTS;
 	for (size_t i = 0; i < plan->agent_count; i++) {
 		auto_fd tree = -1;
 
@@ -294,14 +303,18 @@ static void take_plan(struct planned *planned, const struct run_plan *plan,
 		};
 }
 
-int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
+static int check_names(const struct run_plan *plan, struct err *err)
 {
-	if (prepare_policy(run, plan, err) < 0)
-		return -1;
-	take_plan(&run->planned, plan, &run->policy);
-	if (make_folder(run->place->folder_fd, "tasks", err) < 0 ||
-	    pack_programs(run, plan, err) < 0)
-		return -1;
+	for (size_t i = 0; i < plan->agent_count; i++)
+		if (strlen(plan->agents[i].name) > PLANNED_NAME_MAX)
+			return err_set(err, ERR_INPUT,
+				       "agent '%.40s…': a name of more than %d bytes",
+				       plan->agents[i].name, (int) PLANNED_NAME_MAX);
+	return 0;
+}
+
+static int prepare_tasks(struct run *run, const struct run_plan *plan, struct err *err)
+{
 	for (size_t i = 0; i < plan->task_count; i++) {
 		cleanup(job_done) struct job job = {
 			.run = run,
@@ -317,4 +330,81 @@ int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
 			return err_wrap(err, "task '%s'", plan->task_paths[i]);
 	}
 	return 0;
+}
+
+int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
+{
+	int folder_fd = run->place->folder_fd;
+
+	if (check_names(plan, err) < 0 || prepare_policy(run, plan, err) < 0)
+		return -1;
+	take_plan(&run->planned, plan, &run->policy);
+	if (make_folder(folder_fd, "tasks", err) < 0)
+		return -1;
+	run->prepared = PREPARED_TASKS;
+	if (pack_programs(run, plan, err) < 0 || prepare_tasks(run, plan, err) < 0)
+		return -1;
+	/* Some files for each task: one call for all of them. The plan is written behind it. */
+	if (syncfs(folder_fd) < 0)
+		return err_sys(err, "sync the run's folder");
+	return 0;
+}
+
+/* --- and back --- */
+
+static void remove_trees(int folder_fd, const char *prefix, size_t count)
+{
+	char name[64];
+
+	for (size_t i = 1; i <= count; i++) {
+		snprintf(name, sizeof(name), "%s%zu.tree", prefix, i);
+		unlinkat(folder_fd, name, 0);
+	}
+}
+
+/* The folder stays where somebody else has put something into it. */
+static void undo_task(int tasks_fd, const char *name, size_t agent_count)
+{
+	/* clang-format off */
+	static const char *const files[] = {
+		"task.yaml",     "pristine.tree",   "evaluate.tree",   "baseline.tree",
+		"oracle.tree",   "baseline.stdout", "baseline.stderr", "oracle.stdout",
+		"oracle.stderr",
+	};
+	/* clang-format on */
+	struct err ignored = ERR_INIT;
+	auto_fd task = path_open_folder(tasks_fd, name, &ignored);
+
+	if (task < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		unlinkat(task, files[i], 0);
+	remove_trees(task, "agent-", agent_count);
+	unlinkat(tasks_fd, name, AT_REMOVEDIR);
+}
+
+void prepare_undo(const struct run *run)
+{
+	const struct planned *planned = &run->planned;
+	int folder_fd = run->place->folder_fd;
+	struct err ignored = ERR_INIT;
+	auto_fd agents = -1, tasks = -1;
+
+	if (run->build_failed)
+		return;
+	if (run->prepared >= PREPARED_AGENTS) {
+		agents = path_open_folder(folder_fd, "agents", &ignored);
+		if (agents >= 0)
+			remove_trees(agents, "", planned->agent_count);
+		unlinkat(folder_fd, "agents", AT_REMOVEDIR);
+	}
+	if (run->prepared >= PREPARED_TASKS) {
+		tasks = path_open_folder(folder_fd, "tasks", &ignored);
+		for (size_t i = 0; tasks >= 0 && i < planned->task_count; i++)
+			if (planned->tasks[i].name)
+				undo_task(tasks, planned->tasks[i].name, planned->agent_count);
+		unlinkat(folder_fd, "tasks", AT_REMOVEDIR);
+	}
+	if (run->prepared >= PREPARED_POLICY)
+		unlinkat(folder_fd, PLANNED_POLICY, 0);
 }

@@ -9,6 +9,15 @@
  */
 
 /**
- * prepare_run() - fill run->policy and run->planned
+ * prepare_run() - fill run->policy and run->planned, and the run's folder
+ *
+ * When it returns, all of it is on the disk.
  */
 int prepare_run(struct run *run, const struct run_plan *plan, struct err *err) must_check;
+
+/**
+ * prepare_undo() - remove from the run's folder what prepare_run() has made there, and nothing else
+ *
+ * Nothing is removed if run->build_failed: its author needs what the build printed.
+ */
+void prepare_undo(const struct run *run);

@@ -13,6 +13,12 @@ static bool is_correct(const struct record_mark *mark)
 	       (strcmp(mark->kind, "VALID") == 0 || strcmp(mark->kind, "SUSPECT") == 0);
 }
 
+static bool is_fast(const struct record_mark *mark)
+{
+	return is_correct(mark) && mark->blocks > 0 && mark->verdict &&
+	       strcmp(mark->verdict, "FAST") == 0;
+}
+
 double record_speedup(const struct record_mark *mark)
 {
 	return is_correct(mark) && mark->blocks > 0 ? exp(mark->ratio) : 0;
@@ -30,7 +36,8 @@ struct score_result record_result(const struct record *record)
 		return (struct score_result){ .is_compiled = false };
 	return (struct score_result){ .is_compiled = record->is_built,
 				      .is_correct = is_correct(&record->seen),
-				      .speedup = record_speedup(&record->seen) };
+				      .speedup = record_speedup(&record->seen),
+				      .is_fast = is_fast(&record->seen) };
 }
 
 /* ---- parts of the JSON object ---- */

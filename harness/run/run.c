@@ -142,18 +142,27 @@ static void reset(struct run *run, const struct run_place *place, const struct l
 	};
 }
 
+/* Until the plan stands there, nothing in the folder is worth keeping. */
+static int plan_run(struct run *run, const struct run_plan *plan, struct digest *planned,
+		    struct err *err)
+{
+	if (prepare_run(run, plan, err) == 0 &&
+	    planned_write(&run->planned, run->place->folder_fd, planned, err) == 0)
+		return 0;
+	prepare_undo(run);
+	return -1;
+}
+
 int run_create(struct run *run, const struct run_place *place, const struct run_plan *plan,
 	       const struct launcher *launcher, struct progress *progress, struct err *err)
 {
-	struct digest planned, judge;
+	struct digest planned;
 
 	reset(run, place, launcher, progress);
-	if (open_programs(run, &judge, err) < 0 || prepare_run(run, plan, err) < 0)
+	if (open_programs(run, &run->planned.judge, err) < 0 ||
+	    plan_run(run, plan, &planned, err) < 0)
 		return -1;
-	run->planned.judge = judge;
 	slots_init(&run->slots, &run->planned, &run->arena);
-	if (planned_write(&run->planned, place->folder_fd, &planned, err) < 0)
-		return -1;
 	if (journal_create(&run->journal, place->folder_fd, plan->id, err) < 0 ||
 	    start_keeper(run, NULL, err) < 0 || write_commitment(run, err) < 0)
 		return -1;

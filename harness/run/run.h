@@ -12,7 +12,7 @@
 #include "harness/run/planned.h"
 #include "harness/run/progress.h"
 #include "harness/run/slots.h"
-#include "harness/run/timing.h"
+#include "harness/run/timing_lease.h"
 
 /*
  * A run: some agents on some tasks, each so many times
@@ -78,6 +78,8 @@ struct run {
 	struct slots slots;
 	struct arena arena; /* texts of the records */
 	bool stopped;       /* by the operator */
+	uint32_t prepared;  /* how far prepare_run() came, for prepare_undo() */
+	bool build_failed;  /* an author's, and what it printed is in the folder */
 };
 
 /**
@@ -85,7 +87,9 @@ struct run {
  * folder, open journal and keeper, and write down what is going to be done
  * @launcher: started before root was dropped; must outlive the run
  *
- * After a failure nothing of an agent has run. run_done() in any case.
+ * After a failure nothing of an agent has run, and the folder is as it was, unless a build of an
+ * author's failed, which left there what it printed, or the plan was written, from where on the run
+ * can be resumed. run_done() in any case.
  */
 int run_create(struct run *run, const struct run_place *place, const struct run_plan *plan,
 	       const struct launcher *launcher, struct progress *progress,

@@ -2,6 +2,7 @@
 #include "harness/run/schedule.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ enum {
 	TICK_MS = 1000,
 	LEASE_MS = 20,           /* between two looks at the lease of the host, while we want it */
 	SEAT_END_MS = 10 * 1000, /* for a seat that has hung up to be gone */
+	STILLBORN_MAX = 3,       /* seats in a row that end before their first line */
 };
 
 /* A seat as proctor sees it. */
@@ -49,7 +51,9 @@ struct schedule {
 	size_t count;
 	int stop_fd; /* owned: readable in the seats when they are to end */
 	struct seat_ask *ask;
-	struct err failed; /* why the run can not go on */
+	size_t stillborn;   /* the last so many seats wrote no line */
+	struct err refused; /* what the last seat that was thrown out has done */
+	struct err failed;  /* why the run can not go on */
 };
 
 /* --- seats begin and end --- */
@@ -95,6 +99,9 @@ static int begin_seat(struct schedule *schedule, struct place *place, struct slo
 		return -1;
 	ours = pair[0];
 	theirs = pair[1];
+	/* A seat that does not take its answers shall not keep us waiting. */
+	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
+		return err_sys(err, "make a seat's socket");
 	side = process_fork(&place->process, err);
 	if (side < 0)
 		return err_wrap(err, "begin a seat");
@@ -118,6 +125,17 @@ static void release(struct schedule *schedule, struct place *place)
 	place->is_waiting = false;
 }
 
+/* One may die of what has nothing to do with it; where each does, the next one would as well. */
+static void count_stillborn(struct schedule *schedule, const struct place *place)
+{
+	if (schedule->run->stopped || schedule->failed.kind != ERR_NONE)
+		return;
+	schedule->stillborn = place->has_said ? 0 : schedule->stillborn + 1;
+	if (schedule->stillborn >= STILLBORN_MAX)
+		err_set(&schedule->failed, ERR_SYS,
+			"%zu seats in a row ended before they had begun", schedule->stillborn);
+}
+
 static void end_seat(struct schedule *schedule, struct place *place)
 {
 	struct err err = ERR_INIT;
@@ -125,16 +143,20 @@ static void end_seat(struct schedule *schedule, struct place *place)
 
 	release(schedule, place);
 	fd_close(&place->fd);
-	/* One that lose() has killed was reaped there. */
+	/* It may have been killed by us, and is reaped then. */
 	if (place->process.pid_fd >= 0 &&
 	    process_wait(&place->process, clock_after_ms(SEAT_END_MS), &status, &err) <= 0)
 		process_kill(&place->process);
-	/* Another one would end as this did. */
-	if (!place->has_said && !schedule->run->stopped && schedule->failed.kind == ERR_NONE)
-		err_set(&schedule->failed, ERR_SYS, "a seat ended before it had begun");
+	count_stillborn(schedule, place);
 	slots_leave(place->slot);
 	if (slots_is_final(&schedule->run->slots, place->slot))
 		progress_add(schedule->run->progress, 1, clock_now());
+}
+
+static void throw_out(struct schedule *schedule, struct place *place)
+{
+	process_kill(&place->process);
+	end_seat(schedule, place);
 }
 
 static int fill_places(struct schedule *schedule, struct err *err)
@@ -166,66 +188,78 @@ static size_t count_seats(const struct schedule *schedule)
 
 /* --- what seats ask for --- */
 
-static int put_line(struct schedule *schedule, const struct slot *slot, const struct seat_ask *ask,
-		    const struct json *fields, struct err *err)
+/* A seat writes of its attempt, and whose that is it does not say. */
+static int check_line(const struct seat_ask *ask, const struct json_value *fields, struct err *err)
 {
 	static const char *const ours[] = { "seq", "prev", "time_ns", "event",
 					    "sum", "task", "slot",    "attempt" };
-	struct run *run = schedule->run;
-	struct json_writer *json;
 
 	if (strncmp(ask->event, "attempt.", 8) != 0)
 		return err_set(err, ERR_SYS, "a seat wants to write '%s'", ask->event);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		if (json_member(json_root(fields), ours[i]))
+		if (json_member(fields, ours[i]))
 			return err_set(err, ERR_SYS, "a seat wants to write the key '%s'", ours[i]);
-	json = journal_begin(&run->journal, ask->event);
-	json_put_text(json, "task", run->planned.tasks[slot->task].name);
-	json_put_int(json, "slot", slot->number);
-	json_put_int(json, "attempt", slot->attempt);
-	if (json_put_members(json, json_root(fields), err) < 0)
-		return -1;
-	return journal_commit(&run->journal, err);
+	return 0;
 }
 
-static int note_line(struct schedule *schedule, const struct slot *slot, const struct seat_ask *ask,
-		     struct err *err)
-{
-	cleanup(str_done) struct str text = STR_INIT;
-	cleanup(json_done) struct json line = JSON_INIT;
-	struct run *run = schedule->run;
-
-	/* As it will be read again. */
-	str_addf(&text, "{\"task\":");
-	str_add_json(&text, run->planned.tasks[slot->task].name,
-		     strlen(run->planned.tasks[slot->task].name));
-	str_addf(&text, ",\"slot\":%u,\"attempt\":%u%s%.*s", slot->number, slot->attempt,
-		 ask->len > 2 ? "," : "", (int) ask->len - 1, ask->text + 1);
-	if (json_parse(&line, text.text, text.len, 2 * (size_t) JOURNAL_LINE_MAX, err) < 0)
-		return -1;
-	return slots_note(&run->slots, ask->event, json_root(&line), err);
-}
-
-static int write_line(struct schedule *schedule, const struct slot *slot,
-		      const struct seat_ask *ask, struct err *err)
+/* The line's keys as they will be read again. */
+static int make_line(struct schedule *schedule, const struct slot *slot, const struct seat_ask *ask,
+		     struct json *out, struct err *err)
 {
 	cleanup(json_done) struct json fields = JSON_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	struct json_writer json;
 
 	if (json_parse(&fields, ask->text, ask->len, JOURNAL_LINE_MAX, err) < 0 ||
-	    put_line(schedule, slot, ask, &fields, err) < 0)
+	    check_line(ask, json_root(&fields), err) < 0)
 		return -1;
-	return note_line(schedule, slot, ask, err);
+	json_writer_init(&json, &text);
+	json_put_object(&json, NULL);
+	json_put_text(&json, "task", schedule->run->planned.tasks[slot->task].name);
+	json_put_int(&json, "slot", slot->number);
+	json_put_int(&json, "attempt", slot->attempt);
+	if (json_put_members(&json, json_root(&fields), err) < 0)
+		return -1;
+	json_put_end(&json);
+	return json_parse(out, text.text, text.len, JOURNAL_LINE_MAX, err);
 }
 
+static int write_line(struct run *run, const char *event, const struct json *line, struct err *err)
+{
+	if (json_put_members(journal_begin(&run->journal, event), json_root(line), err) < 0 ||
+	    journal_commit(&run->journal, err) < 0)
+		return -1;
+	return slots_note(&run->slots, event, json_root(line), err);
+}
+
+static void answer(struct schedule *schedule, struct place *place, const struct err *why,
+		   int passed_fd)
+{
+	if (seat_answer(place->fd, why, passed_fd) < 0)
+		throw_out(schedule, place);
+}
+
+/*
+ * What makes no sense is not written: no seat may leave a journal that a run can not be resumed
+ * from. Whoever asks for that is thrown out, and its attempt goes on in another seat.
+ */
 static void on_line(struct schedule *schedule, struct place *place)
 {
+	cleanup(json_done) struct json line = JSON_INIT;
+	const char *event = schedule->ask->event;
+	struct run *run = schedule->run;
 	struct err err = ERR_INIT;
 
+	if (make_line(schedule, place->slot, schedule->ask, &line, &err) < 0 ||
+	    slots_check(&run->slots, event, json_root(&line), &err) < 0) {
+		schedule->refused = err;
+		throw_out(schedule, place);
+		return;
+	}
 	place->has_said = true;
-	if (write_line(schedule, place->slot, schedule->ask, &err) < 0 &&
-	    schedule->failed.kind == ERR_NONE)
+	if (write_line(run, event, &line, &err) < 0 && schedule->failed.kind == ERR_NONE)
 		schedule->failed = err;
-	seat_answer(place->fd, &err, -1);
+	answer(schedule, place, &err, -1);
 }
 
 static void on_bind(struct schedule *schedule, struct place *place)
@@ -236,7 +270,7 @@ static void on_bind(struct schedule *schedule, struct place *place)
 
 	best_effort(keeper_bind(&run->keeper, run->planned.tasks[place->slot->task].name,
 				place->slot->attempt, &fd, &err));
-	seat_answer(place->fd, &err, fd);
+	answer(schedule, place, &err, fd);
 }
 
 /* It gives back what it has before it waits: two who both hold would wait for ever. */
@@ -268,11 +302,16 @@ static void on_fail(struct schedule *schedule)
 static void serve(struct schedule *schedule, struct place *place)
 {
 	struct err err = ERR_INIT;
+	int got = seat_receive(place->fd, schedule->ask, &err);
 
-	if (seat_receive(place->fd, schedule->ask, &err) <= 0) {
-		end_seat(schedule, place);
-		return;
+	if (got < 0) {
+		schedule->refused = err;
+		throw_out(schedule, place);
 	}
+	if (got == 0)
+		end_seat(schedule, place);
+	if (got <= 0)
+		return;
 	switch (schedule->ask->kind) {
 	case SEAT_LINE:
 		on_line(schedule, place);
@@ -290,7 +329,7 @@ static void serve(struct schedule *schedule, struct place *place)
 		on_fail(schedule);
 		break;
 	default:
-		end_seat(schedule, place);
+		throw_out(schedule, place);
 	}
 }
 
@@ -313,7 +352,7 @@ static bool grant(struct schedule *schedule)
 		}
 		place->is_waiting = false;
 		place->has = place->wants;
-		seat_answer(place->fd, &none, -1);
+		answer(schedule, place, &none, -1);
 	}
 	return is_waiting && schedule->timing.is_waiting_for_others;
 }
@@ -407,30 +446,47 @@ static void schedule_done(struct schedule *schedule)
 	fd_close(&schedule->stop_fd);
 }
 
+static int make_places(struct schedule *schedule, struct err *err)
+{
+	const struct run *run = schedule->run;
+	size_t count = run->place->seats > 0 ? run->place->seats : run->planned.seats;
+
+	if (count > RUN_SEATS_MAX)
+		return err_set(err, ERR_INPUT, "%zu seats are more than %d", count, RUN_SEATS_MAX);
+	schedule->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (schedule->stop_fd < 0)
+		return err_sys(err, "make an eventfd");
+	schedule->ask = mem_alloc(1, sizeof(*schedule->ask));
+	schedule->places = mem_alloc(count, sizeof(*schedule->places));
+	schedule->count = count;
+	for (size_t i = 0; i < count; i++)
+		schedule->places[i] = (struct place){ .process = PROCESS_INIT, .fd = -1 };
+	return 0;
+}
+
+static bool is_going(const struct schedule *schedule)
+{
+	if (count_seats(schedule) > 0)
+		return true;
+	return !schedule->run->stopped && schedule->failed.kind == ERR_NONE &&
+	       !slots_are_through(&schedule->run->slots);
+}
+
 int schedule_run(struct run *run, struct err *err)
 {
 	cleanup(schedule_done) struct schedule schedule = {
 		.run = run,
-		.count = run->place->seats > 0 ? run->place->seats : run->planned.seats,
-		.stop_fd = eventfd(0, EFD_CLOEXEC),
-		.ask = mem_alloc(1, sizeof(*schedule.ask)),
+		.stop_fd = -1,
+		.refused = ERR_INIT,
 		.failed = ERR_INIT,
 	};
 
-	if (schedule.count > RUN_SEATS_MAX)
-		return err_set(err, ERR_INPUT, "%zu seats are more than %d", schedule.count,
-			       RUN_SEATS_MAX);
-	if (schedule.stop_fd < 0)
-		return err_sys(err, "make an eventfd");
-	schedule.places = mem_alloc(schedule.count, sizeof(*schedule.places));
-	for (size_t i = 0; i < schedule.count; i++)
-		schedule.places[i] = (struct place){ .process = PROCESS_INIT, .fd = -1 };
+	if (make_places(&schedule, err) < 0)
+		return -1;
 	timing_init(&schedule.timing, &run->place->timing, &run->cpus);
-	do
+	while (is_going(&schedule))
 		if (turn(&schedule, err) < 0)
 			return -1;
-	while (count_seats(&schedule) > 0 || (!run->stopped && schedule.failed.kind == ERR_NONE &&
-					      !slots_are_through(&run->slots)));
 	if (schedule.failed.kind != ERR_NONE) {
 		*err = schedule.failed;
 		return -1;

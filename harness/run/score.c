@@ -39,8 +39,8 @@ struct score_summary score_summarise(const struct score_result *results, size_t 
 			sum.correct++;
 			logs_correct += log_speedup;
 		}
-		fast_1 += speedup > 1;
-		fast_2 += speedup > 2;
+		fast_1 += results[i].is_fast && speedup > 1;
+		fast_2 += results[i].is_fast && speedup > 2;
 	}
 	if (count == 0)
 		return sum;

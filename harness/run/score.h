@@ -23,6 +23,7 @@ struct score_result {
 	bool is_compiled;
 	bool is_correct;
 	double speedup; /* baseline / candidate; 0: not known */
+	bool is_fast;   /* the verdict is FAST: the speedup is no accident of the measurement */
 };
 
 struct score_summary {
@@ -34,8 +35,9 @@ struct score_summary {
 	double mean_speedup; /* over all tasks, a failed one as 0 */
 	double geometric;    /* mean of the speedups over all tasks, a failed one as the floor */
 	double geometric_correct; /* over the correct tasks alone; 0 if there is none */
-	double fast_1; /* share of all tasks that are correct and faster than the baseline */
-	double fast_2; /* the same, more than twice as fast */
+	/* Shares of all tasks; a speedup of 1.0003 without the verdict FAST counts for neither. */
+	double fast_1; /* correct, and FAST */
+	double fast_2; /* the same, with a speedup of more than 2 */
 };
 
 /**

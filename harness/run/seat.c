@@ -154,15 +154,17 @@ int seat_receive(int fd, struct seat_ask *out, struct err *err)
 	return 1;
 }
 
-void seat_answer(int fd, const struct err *why, int passed_fd)
+int seat_answer(int fd, const struct err *why, int passed_fd)
 {
 	struct seat_answer answer = { .magic = SEAT_MAGIC,
 				      .refused = why->kind != ERR_NONE,
 				      .err = *why };
 	struct message_fds fds = MESSAGE_FDS_INIT;
-	struct err ignored = ERR_INIT;
+	struct err err = ERR_INIT;
 
 	if (passed_fd >= 0)
 		fds.fd[fds.count++] = passed_fd;
-	best_effort(message_send(fd, &answer, sizeof(answer), &fds, &ignored));
+	if (message_send(fd, &answer, sizeof(answer), &fds, &err) == 0)
+		return 0;
+	return err.sys == EAGAIN ? -1 : 0;
 }

@@ -5,7 +5,7 @@
 
 #include "harness/evidence/json.h"
 #include "harness/run/journal.h"
-#include "harness/run/timing.h"
+#include "harness/run/timing_lease.h"
 #include "sandbox/base/err.h"
 #include "sandbox/base/process.h"
 #include "sandbox/base/str.h"
@@ -23,7 +23,7 @@
  */
 enum seat_ask_kind {
 	SEAT_LINE = 1, /* event and text: a line of the journal */
-	SEAT_USE,      /* use: wants the CPUs for that, see timing.h; answered when it may */
+	SEAT_USE,      /* use: wants the CPUs for that, see timing_lease.h; answered when it may */
 	SEAT_BIND,     /* wants the keeper's socket for its attempt, which comes with the answer */
 	SEAT_SAY,      /* text: what it does now, for the progress line */
 	SEAT_FAIL,     /* text: why the run can not go on; the seat ends */
@@ -117,9 +117,10 @@ int seat_receive(int fd, struct seat_ask *out, struct err *err) must_check;
 
 /**
  * seat_answer() - answer the seat
+ * @fd:        proctor's end; where it is nonblocking this never waits
  * @why:       ERR_NONE: it has what it asked for
  * @passed_fd: goes along, borrowed; -1: none
  *
- * A seat that has gone is nobody's error.
+ * A seat that has gone is nobody's error. Return: 0; -1 if the seat does not take its answers.
  */
-void seat_answer(int fd, const struct err *why, int passed_fd);
+int seat_answer(int fd, const struct err *why, int passed_fd) must_check;

@@ -15,7 +15,8 @@
  * The same function takes the lines of a journal that is read again and those that are being
  * written, so a resumed run can not disagree with the one that it goes on with. A slot's first
  * attempt has the slot's own number (within its task, from 1); where an attempt is INFRA and may be
- * tried again, the next one gets the next number of its task that nobody has had.
+ * tried again, the next one gets the next number of its task that nobody has had. A line that would
+ * start an agent twice, use a number twice, or change what has a record makes no sense.
  */
 enum slot_state {
 	SLOT_PLANNED,
@@ -30,7 +31,7 @@ struct slot {
 	uint32_t number;      /* of the slot, within its task */
 	uint32_t attempt;     /* the latest attempt's number; 0: none yet */
 	uint32_t failures;    /* attempts that were INFRA, the operator's own stops aside */
-	uint32_t entries;     /* how often the latest attempt was taken up */
+	uint32_t entries;     /* how often the latest attempt was taken up where it stands */
 	enum slot_state state;
 	bool is_taken; /* somebody is at it */
 	bool was_stopped;
@@ -62,10 +63,17 @@ enum slot_work {
 void slots_init(struct slots *slots, const struct planned *planned, struct arena *arena);
 
 /**
- * slots_note() - take one line of the journal into account
+ * slots_check() - does a line make sense for this plan, after those that were noted?
  * @line: its keys
  *
- * Return: 0, or -1 with ERR_INPUT if it makes no sense for this plan.
+ * Return: 0, or -1 with ERR_INPUT.
+ */
+int slots_check(const struct slots *slots, const char *event, const struct json_value *line,
+		struct err *err) must_check;
+
+/**
+ * slots_note() - take one line of the journal into account; one that slots_check() refuses is an
+ * error and changes nothing
  */
 int slots_note(struct slots *slots, const char *event, const struct json_value *line,
 	       struct err *err) must_check;

@@ -84,6 +84,30 @@ int jails_children(pid_t pid, pid_t *last)
 	return count;
 }
 
+pid_t jails_child(pid_t parent, const char *name)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	pid_t found = 0;
+
+	CHECK(proc);
+	while (!found && (entry = readdir(proc))) {
+		pid_t child = (pid_t) strtol(entry->d_name, NULL, 10), its_parent;
+		char path[64], text[64], state;
+		struct err err = ERR_INIT;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int) child);
+		if (child <= 0 || !look_at(child, &state, &its_parent) || its_parent != parent ||
+		    state == 'Z' ||
+		    io_read_kernel_file(AT_FDCWD, path, text, sizeof(text), &err) < 0)
+			continue;
+		if (strcmp(text, name) == 0)
+			found = child;
+	}
+	closedir(proc);
+	return found;
+}
+
 void jails_start(struct jails *jails)
 {
 	struct err err = ERR_INIT;

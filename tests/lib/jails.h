@@ -97,6 +97,11 @@ int jails_count_fds(pid_t pid);
 int jails_children(pid_t pid, pid_t *last);
 
 /**
+ * jails_child() - the child of a process that has this name, no zombie; 0 if there is none
+ */
+pid_t jails_child(pid_t parent, const char *name);
+
+/**
  * jails_parent() - the parent of a process
  */
 pid_t jails_parent(pid_t pid);

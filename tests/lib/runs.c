@@ -6,10 +6,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/run/schedule.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -58,15 +60,20 @@ void runs_prepare(struct runs *runs, const char *task)
 	struct run_plan *plan = &runs->plan;
 
 	jails_start(&runs->jails);
-	*plan = (struct run_plan){
-		.id = "test-run", .programs = PROGRAMS, .policy_fd = -1, .repeats = 1, .stop_fd = -1
-	};
 	CHECK(mkdirat(check_folder(), "run", 0755) == 0);
-	plan->folder_fd = openat(check_folder(), "run", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	runs->place = (struct run_place){
+		.programs = PROGRAMS,
+		.folder_fd = openat(check_folder(), "run", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		.secret_fd = memfd_create("secret", MFD_CLOEXEC),
+		.stop_fd = -1,
+		.timing = TIMING_FILES_INIT,
+	};
+	*plan = (struct run_plan){ .id = "test-run", .policy_fd = -1, .repeats = 1, .seats = 1 };
+	plan->task_paths[0] = task ? task : RUNS_TASK;
 	plan->task_fds[0] =
 		openat(check_folder(), task ? task : SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK,
 		       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(plan->folder_fd >= 0 && plan->task_fds[0] >= 0);
+	CHECK(runs->place.folder_fd >= 0 && runs->place.secret_fd >= 0 && plan->task_fds[0] >= 0);
 	plan->task_count = 1;
 	runs->progress = PROGRESS_INIT;
 	progress_start(&runs->progress, -1, false, 0, 1, clock_now());
@@ -89,16 +96,27 @@ void runs_open(struct runs *runs)
 		runs->plan.policy_fd = text_fd(runs->policy);
 		runs->plan.policy_path = "policy.yaml";
 	}
-	CHECK_OK(run_open(&runs->run, &runs->plan, &runs->jails.launcher, &runs->progress, &err));
+	CHECK_OK(run_create(&runs->run, &runs->place, &runs->plan, &runs->jails.launcher,
+			    &runs->progress, &err));
 }
 
-struct record runs_attempt(struct runs *runs, uint32_t number)
+void runs_resume(struct runs *runs)
 {
-	struct record record;
+	run_done(&runs->run);
+	CHECK_OK(
+		run_resume(&runs->run, &runs->place, &runs->jails.launcher, &runs->progress, &err));
+}
 
-	CHECK_OK(attempt_run(&runs->run, &runs->run.tasks[0], &runs->plan.agents[number - 1],
-			     number, &record, &err));
-	return record;
+struct record runs_carry_out(struct runs *runs)
+{
+	int children = jails_children(getpid(), NULL);
+	int fds = jails_count_fds(getpid());
+
+	CHECK_OK(schedule_run(&runs->run, &err));
+	CHECK(jails_children(getpid(), NULL) <= children); /* a helper of the test may have ended */
+	CHECK_INT(jails_count_fds(getpid()), fds);
+	CHECK_INT(runs->run.slots.list[0].state, SLOT_RECORDED);
+	return runs->run.slots.list[0].record;
 }
 
 void runs_end(struct runs *runs)
@@ -112,7 +130,9 @@ void runs_end(struct runs *runs)
 	for (size_t i = 0; i < plan->task_count; i++)
 		fd_close(&plan->task_fds[i]);
 	fd_close(&plan->policy_fd);
-	fd_close(&plan->folder_fd);
+	fd_close(&runs->place.stop_fd);
+	fd_close(&runs->place.secret_fd);
+	fd_close(&runs->place.folder_fd);
 	if (runs->jails.launcher.process.pid_fd >= 0) {
 		jails_end(&runs->jails);
 		return;
@@ -124,7 +144,7 @@ void runs_end(struct runs *runs)
 const char *runs_journal(struct runs *runs)
 {
 	static struct str text = STR_INIT;
-	auto_fd fd = journal_open_read(runs->plan.folder_fd, &err);
+	auto_fd fd = journal_open_read(runs->place.folder_fd, &err);
 	struct journal_reader reader;
 	struct journal_entry entry;
 	int got;
@@ -150,6 +170,15 @@ const char *runs_journal(struct runs *runs)
 	return text.text;
 }
 
+size_t runs_count(const char *text, const char *what)
+{
+	size_t found = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		found++;
+	return found;
+}
+
 const char *runs_record(uint32_t number)
 {
 	char path[128];
@@ -158,18 +187,78 @@ const char *runs_record(uint32_t number)
 	return jails_text(path);
 }
 
-struct process runs_kill_later(struct runs *runs, uint32_t number, bool launcher)
-{
-	struct process killer = PROCESS_INIT;
-	pid_t parent = runs->jails.launcher.process.pid, monitor = 0;
-	char path[128];
+/* --- what happens meanwhile --- */
 
-	if (process_fork(&killer, &err) != 0)
-		return killer;
-	snprintf(path, sizeof(path), "run/attempts/" RUNS_TASK "-%04u/agent.stdout", number);
-	jails_wait_for(path, "begun");
-	CHECK_INT(jails_children(parent, &monitor), 1);
-	if (launcher)
-		kill(parent, SIGKILL);
-	_exit(kill(monitor, SIGKILL) == 0 ? 0 : 1);
+struct process runs_later(struct runs *runs, const char *file, const char *text,
+			  void (*act)(struct runs *runs, pid_t test))
+{
+	struct process helper = PROCESS_INIT;
+	pid_t test = getpid();
+	char path[256];
+	int side = process_fork(&helper, &err);
+
+	CHECK_OK(side);
+	if (side > 0)
+		return helper;
+	snprintf(path, sizeof(path), "run/%s", file);
+	jails_wait_for(path, text);
+	act(runs, test);
+	_exit(0);
+}
+
+void runs_acted(struct process *process)
+{
+	int status = -1;
+
+	CHECK_INT(process_wait(process, CLOCK_NEVER, &status, &err), 1);
+	CHECK_INT(status, 0);
+}
+
+void runs_kill_monitor(struct runs *runs, pid_t test)
+{
+	pid_t monitor = 0;
+
+	(void) test;
+	CHECK_INT(jails_children(runs->jails.launcher.process.pid, &monitor), 1);
+	CHECK_INT(kill(monitor, SIGKILL), 0);
+}
+
+void runs_kill_launcher(struct runs *runs, pid_t test)
+{
+	pid_t monitor = 0;
+
+	(void) test;
+	CHECK_INT(jails_children(runs->jails.launcher.process.pid, &monitor), 1);
+	CHECK_INT(kill(runs->jails.launcher.process.pid, SIGKILL), 0);
+	CHECK_INT(kill(monitor, SIGKILL), 0);
+}
+
+void runs_kill_keeper(struct runs *runs, pid_t test)
+{
+	(void) test;
+	CHECK_INT(kill(runs->run.keeper.process.pid, SIGKILL), 0);
+}
+
+void runs_kill_seat(struct runs *runs, pid_t test)
+{
+	pid_t seat = jails_child(test, "proctor-seat");
+
+	(void) runs;
+	CHECK(seat > 0);
+	CHECK_INT(kill(seat, SIGKILL), 0);
+}
+
+void runs_stop(struct runs *runs, pid_t test)
+{
+	const uint64_t one = 1;
+
+	(void) test;
+	CHECK_INT(write(runs->place.stop_fd, &one, sizeof(one)), sizeof(one));
+}
+
+void runs_can_stop(struct runs *runs)
+{
+	fd_close(&runs->place.stop_fd);
+	runs->place.stop_fd = eventfd(0, EFD_CLOEXEC);
+	CHECK(runs->place.stop_fd >= 0);
 }

@@ -8,9 +8,12 @@
 /*
  * A run of programs on one small task (tests/data/tasks/known-ratio), in the folder "run" of
  * check_folder(), by way of the real launcher, as root
+ *
+ * An attempt that is INFRA is not tried again, unless a test plans retries.
  */
 struct runs {
 	struct jails jails;
+	struct run_place place;
 	struct run_plan plan;
 	struct progress progress;
 	struct run run;
@@ -18,6 +21,9 @@ struct runs {
 };
 
 #define RUNS_TASK "known-ratio"
+
+/* What the journal has before the first attempt, as runs_journal() tells it. */
+#define RUNS_BEGUN "journal.opened\nrun.committed\nrun.planned\n"
 
 /**
  * runs_copy_task() - make "task" in check_folder(), a copy of RUNS_TASK
@@ -37,15 +43,21 @@ void runs_prepare(struct runs *runs, const char *task);
 void runs_add(struct runs *runs, const char *script);
 
 /**
- * runs_open() - run_open(), which must work
+ * runs_open() - run_create(), which must work
  */
 void runs_open(struct runs *runs);
 
 /**
- * runs_attempt() - attempt_run() of the first task, which must work
- * @number: of the attempt; agent @number - 1 makes it
+ * runs_resume() - run_done(), and run_resume(), which must work
  */
-struct record runs_attempt(struct runs *runs, uint32_t number);
+void runs_resume(struct runs *runs);
+
+/**
+ * runs_carry_out() - schedule_run(), which must work and leave no child but launcher and keeper
+ *
+ * Return: the record of the first slot, which must have one; its texts are the run's.
+ */
+struct record runs_carry_out(struct runs *runs);
 
 /**
  * runs_end() - run_done(), and everything is as it was before
@@ -59,13 +71,34 @@ void runs_end(struct runs *runs);
 const char *runs_journal(struct runs *runs);
 
 /**
+ * runs_count() - how often @what is in @text
+ */
+size_t runs_count(const char *text, const char *what);
+
+/**
  * runs_record() - the text of the record file of an attempt, valid until the next call
  */
 const char *runs_record(uint32_t number);
 
 /**
- * runs_kill_later() - a process that waits until the agent of attempt @number has printed
- * "begun" and then kills its monitor
- * @launcher: the launcher, before that
+ * runs_later() - a process that waits until a file of the run's folder has @text in it, then acts
  */
-struct process runs_kill_later(struct runs *runs, uint32_t number, bool launcher);
+struct process runs_later(struct runs *runs, const char *file, const char *text,
+			  void (*act)(struct runs *runs, pid_t test));
+
+/* What it can do. */
+void runs_kill_launcher(struct runs *runs, pid_t test); /* and its only monitor */
+void runs_kill_monitor(struct runs *runs, pid_t test);
+void runs_kill_keeper(struct runs *runs, pid_t test);
+void runs_kill_seat(struct runs *runs, pid_t test);
+void runs_stop(struct runs *runs, pid_t test); /* the operator wants the end; see runs_can_stop() */
+
+/**
+ * runs_can_stop() - give the run a stop_fd that runs_stop() makes readable
+ */
+void runs_can_stop(struct runs *runs);
+
+/**
+ * runs_acted() - wait for what runs_later() began; it must have worked
+ */
+void runs_acted(struct process *process);

@@ -16,77 +16,80 @@
 
 static struct jails jails;
 static struct run run;
-static struct run_plan plan;
-static struct run_task task;
-static struct run_agent agent;
+static struct task task = TASK_INIT;
 static struct jail_outcome outcome;
 static struct err err;
+static int pristine = -1;
 
-/* A task of two files, with one solution. */
+/* A workspace of two files. */
 static void open_task(void)
 {
-	auto_fd solutions = -1;
-	int folder = check_folder();
-
 	jails_start(&jails);
-	CHECK(mkdirat(folder, "solutions", 0755) == 0 &&
-	      mkdirat(folder, "solutions/good", 0755) == 0);
-	solutions = openat(folder, "solutions/good", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tree_make_file(solutions, "b", "better", 0644);
-	plan.stop_fd = -1;
-	run.plan = &plan;
+	run.stop_fd = -1;
 	run.launcher = &jails.launcher;
 	run.policy = policy_default();
 	run.policy.agent.grace_ms = 50;
-	task.folder_fd = folder;
-	task.pristine_fd = tree_fd("\nf a=1\nf b=2");
+	pristine = tree_fd("\nf a=1\nf b=2");
 }
 
-static int run_it(int *frozen_fd)
+/* In a folder of its own: "attempt0", "attempt1", … */
+static int run_it(int script, bool is_solution, int *frozen_fd)
 {
 	static int number;
 	char name[16];
+	struct agent_job job = {
+		.run = &run,
+		.task = &task,
+		.is_solution = is_solution,
+		.pristine_fd = pristine,
+		.script_fd = script,
+	};
 	int result;
-	auto_fd folder = -1;
 
 	snprintf(name, sizeof(name), "attempt%d", number++);
 	CHECK(mkdirat(check_folder(), name, 0755) == 0);
-	folder = openat(check_folder(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	*frozen_fd = tree_empty_fd();
+	job.folder_fd = openat(check_folder(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	job.frozen_fd = *frozen_fd = tree_empty_fd();
 	err = (struct err) ERR_INIT;
-	result = agent_run(&(struct agent_job){ &run, &task, &agent, folder, *frozen_fd }, &outcome,
-			   &err);
+	result = agent_run(&job, &outcome, &err);
+	fd_close(&job.folder_fd);
 	return result;
 }
 
-static void run_solution(const char *name, int *frozen_fd)
+/* What agent_pack_program() makes of a script. */
+static int pack_program(const char *script)
 {
-	agent = (struct run_agent){ .name = "it", .solution = name, .program_fd = -1 };
-	CHECK_OK(run_it(frozen_fd));
+	auto_fd program = memfd_create("program", MFD_CLOEXEC);
+	int tree = tree_empty_fd();
+
+	CHECK_INT(write(program, script, strlen(script)), strlen(script));
+	CHECK_OK(agent_pack_program(program, tree, &err));
+	return tree;
 }
 
 static void run_program(const char *script, int *frozen_fd)
 {
-	auto_fd program = memfd_create("program", MFD_CLOEXEC);
+	auto_fd tree = pack_program(script);
 
-	CHECK_INT(write(program, script, strlen(script)), strlen(script));
-	agent = (struct run_agent){ .name = "it", .program_fd = program };
-	CHECK_OK(run_it(frozen_fd));
+	CHECK_OK(run_it(tree, false, frozen_fd));
 }
 
 static void close_task(int *frozen_fd)
 {
 	fd_close(frozen_fd);
-	fd_close(&task.pristine_fd);
+	fd_close(&pristine);
 	jails_end(&jails);
 }
 
 TEST(a_solution_is_copied_over_the_workspace)
 {
+	auto_fd solution = -1;
 	int frozen = -1;
 
 	open_task();
-	run_solution("good", &frozen);
+	solution = tree_fd("\nf b=better");
+	CHECK_OK(run_it(solution, true, &frozen));
+	fd_close(&solution);
 	CHECK_INT(outcome.last.kind, EVENT_ENDED);
 	CHECK_INT(outcome.last.result.ending, ENDING_EXITED);
 	CHECK_INT(outcome.last.result.collected, 1);
@@ -106,21 +109,19 @@ TEST(a_program_is_run_in_the_workspace_and_only_that_is_kept)
 	close_task(&frozen);
 }
 
-TEST(the_program_can_be_run_again_though_its_descriptor_was_read)
+TEST(a_tree_can_be_run_again_though_its_descriptor_was_read)
 {
-	auto_fd program = -1;
+	auto_fd tree = -1;
 	int frozen = -1;
 
 	open_task();
-	program = memfd_create("program", MFD_CLOEXEC);
-	CHECK_INT(write(program, "#!/bin/sh\necho 1 >>a", 20), 20);
-	agent = (struct run_agent){ .name = "it", .program_fd = program };
+	tree = pack_program("#!/bin/sh\necho 1 >>a");
 	for (int i = 0; i < 2; i++) {
 		fd_close(&frozen);
-		CHECK_OK(run_it(&frozen));
+		CHECK_OK(run_it(tree, false, &frozen));
 		CHECK_TREE(frozen, "\nf a=11\n\nf b=2");
 	}
-	fd_close(&program);
+	fd_close(&tree);
 	close_task(&frozen);
 }
 
@@ -130,7 +131,7 @@ TEST(an_agent_whose_time_is_over_leaves_what_it_has_done)
 
 	open_task();
 	run.policy.agent.wall_ms = 1000;
-	task.task.limits.wall_ms = 300; /* the tighter one */
+	task.limits.wall_ms = 300; /* the tighter one */
 	run_program("#!/bin/sh\necho 3 >b; sleep 20", &frozen);
 	CHECK_INT(outcome.last.result.ending, ENDING_TIMEOUT);
 	CHECK(outcome.last.result.wall_ns < 1000 * NS_PER_MS);
@@ -144,7 +145,7 @@ TEST(the_tasks_output_limit_holds_where_it_is_tighter)
 	int frozen = -1;
 
 	open_task();
-	task.task.limits.output = 5000;
+	task.limits.output = 5000;
 	run_program("#!/bin/sh\nyes", &frozen);
 	CHECK_INT(outcome.last.result.ending, ENDING_OUTPUT);
 	CHECK_INT(strlen(jails_text("attempt0/agent.stdout")), 5000);
@@ -158,8 +159,8 @@ TEST(a_workspace_filled_to_the_brim_is_collected)
 	int frozen = -1;
 
 	open_task();
-	task.task.limits.workspace = MIB;
-	task.task.limits.inodes = 64;
+	task.limits.workspace = MIB;
+	task.limits.inodes = 64;
 	run_program("#!/bin/sh\ni=0; while true >$i; do i=$((i+1)); done 2>/dev/null\n"
 		    "cat /dev/zero >a 2>/dev/null; truncate -s 100G b; ln -s / 0; exit 0",
 		    &frozen);
@@ -170,37 +171,53 @@ TEST(a_workspace_filled_to_the_brim_is_collected)
 	close_task(&frozen);
 }
 
-TEST(a_solution_that_is_not_there_is_an_error_that_names_it)
+TEST(a_solution_is_packed_and_one_that_is_not_there_is_an_error_that_names_it)
 {
-	int frozen = -1;
+	int folder = check_folder();
+	auto_fd solutions = -1, out = tree_empty_fd();
 
-	open_task();
-	agent = (struct run_agent){ .name = "scripted:bad", .solution = "bad", .program_fd = -1 };
-	CHECK_INT(run_it(&frozen), -1);
+	CHECK(mkdirat(folder, "solutions", 0755) == 0 &&
+	      mkdirat(folder, "solutions/good", 0755) == 0);
+	solutions = openat(folder, "solutions/good", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tree_make_file(solutions, "b", "better", 0644);
+	CHECK_INT(agent_pack_solution(folder, "bad", out, &err), -1);
 	CHECK_INT(err.kind, ERR_INPUT);
 	CHECK_STR(err.text,
-		  "agent 'scripted:bad': open 'solutions/bad': No such file or directory");
-	fd_close(&frozen);
-	agent.solution = "../good";
-	CHECK_INT(run_it(&frozen), -1);
-	CHECK_INT(err.kind, ERR_INPUT);
-	close_task(&frozen);
+		  "there is no solution 'bad': open 'solutions/bad': No such file or directory");
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const names[] = { "../good", "..", ".", "" };
+
+		err = (struct err) ERR_INIT;
+		CHECK_INT(agent_pack_solution(folder, names[i], out, &err), -1);
+		CHECK_INT(err.kind, ERR_INPUT);
+	}
+	CHECK_INT(lseek(out, 0, SEEK_END), 0);
+	CHECK_OK(agent_pack_solution(folder, "good", out, &err));
+	CHECK_TREE(out, "\nf b=better");
+}
+
+TEST(a_program_is_packed_whole_wherever_its_descriptor_stands)
+{
+	auto_fd program = memfd_create("program", MFD_CLOEXEC), out = -1;
+
+	CHECK_INT(write(program, "#!/bin/sh\n", 10), 10);
+	for (int i = 0; i < 2; i++) {
+		fd_close(&out);
+		out = tree_empty_fd();
+		CHECK_OK(agent_pack_program(program, out, &err));
+		CHECK_TREE(out, "\nx program=#!/bin/sh\n");
+	}
 }
 
 TEST(a_program_that_is_too_large_is_an_error_that_says_so)
 {
-	auto_fd program = -1;
-	int frozen = -1;
+	auto_fd program = memfd_create("program", MFD_CLOEXEC), out = tree_empty_fd();
 
-	open_task();
-	program = memfd_create("program", MFD_CLOEXEC);
 	CHECK_INT(ftruncate(program, 9 * 1024 * 1024), 0);
-	agent = (struct run_agent){ .name = "big", .program_fd = program };
-	CHECK_INT(run_it(&frozen), -1);
+	CHECK_INT(agent_pack_program(program, out, &err), -1);
 	CHECK_INT(err.kind, ERR_INPUT);
-	CHECK(strncmp(err.text, "agent 'big': the agent's program", 32) == 0);
-	fd_close(&program);
-	close_task(&frozen);
+	CHECK(strstr(err.text, "the agent's program"));
+	CHECK_INT(lseek(out, 0, SEEK_END), 0);
 }
 
 TEST(a_program_without_an_interpreter_says_what_is_missing)

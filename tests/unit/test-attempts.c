@@ -72,7 +72,8 @@ TEST(an_unseen_failure_is_told_when_the_seen_cases_are_right)
 
 TEST(the_summary_counts_every_attempt)
 {
-	static const struct score_result results[] = { { true, true, 4 }, { false, false, 0 } };
+	static const struct score_result results[] = { { true, true, 4, true },
+						       { false, false, 0, false } };
 	const struct score_summary summary = score_summarise(results, 2);
 	cleanup(str_done) struct str out = STR_INIT;
 	struct json_writer json;

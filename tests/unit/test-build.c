@@ -13,15 +13,13 @@
 
 static struct jails jails;
 static struct run run;
-static struct run_plan plan;
 static struct build_result result;
 static struct err err;
 
 static void open_run(void)
 {
 	jails_start(&jails);
-	plan.stop_fd = -1;
-	run.plan = &plan;
+	run.stop_fd = -1;
 	run.launcher = &jails.launcher;
 	run.policy = policy_default();
 }
@@ -42,8 +40,14 @@ static int build(const char *script, const char *tree, int *out_fd)
 
 	snprintf(name, sizeof(name), "build%d", number++);
 	err = (struct err) ERR_INIT;
-	return build_tree(&(struct build_job){ &run, &what, tree_stream, check_folder(), name },
-			  &result, out_fd, &err);
+	*out_fd = tree_empty_fd();
+	return build_tree(&(struct build_job){ .run = &run,
+					       .build = &what,
+					       .tree_fd = tree_stream,
+					       .folder_fd = check_folder(),
+					       .name = name,
+					       .products_fd = *out_fd },
+			  &result, &err);
 }
 
 TEST(what_the_build_leaves_comes_out_with_its_digest)
@@ -86,12 +90,12 @@ TEST(a_build_that_does_not_build_is_a_result_with_words)
 
 	open_run();
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		int out_fd = -1;
+		auto_fd out = -1;
 
-		CHECK_OK(build(rows[i].script, "\nf a=1", &out_fd));
+		CHECK_OK(build(rows[i].script, "\nf a=1", &out));
 		CHECK(!result.is_built);
 		CHECK_STR(result.why, rows[i].why);
-		CHECK_INT(out_fd, -1);
+		CHECK(!result.stopped);
 		snprintf(name, sizeof(name), "build%zu.stderr", i);
 		CHECK_STR(jails_text(name), i == 0 ? "no such thing\n" : "");
 	}
@@ -103,36 +107,44 @@ TEST(a_compiler_that_is_not_there_is_the_builds_failure)
 	static const char *const argv[] = { "/nonexistent/cc" };
 	static const char *const out[] = { "x.so" };
 	struct task_build what = { .argv = { argv, 1 }, .out = { out, 1 } };
-	auto_fd tree = -1;
-	int out_fd = -1;
+	auto_fd tree = -1, products = -1;
 
 	open_run();
 	tree = tree_fd("\nf a=1");
-	CHECK_OK(build_tree(&(struct build_job){ &run, &what, tree, check_folder(), "b" }, &result,
-			    &out_fd, &err));
+	products = tree_empty_fd();
+	CHECK_OK(build_tree(&(struct build_job){ .run = &run,
+						 .build = &what,
+						 .tree_fd = tree,
+						 .folder_fd = check_folder(),
+						 .name = "b",
+						 .products_fd = products },
+			    &result, &err));
 	CHECK(!result.is_built);
 	CHECK_STR(result.why,
 		  "jail 'build': start: execute '/nonexistent/cc': No such file or directory");
 	fd_close(&tree);
+	fd_close(&products);
 	jails_end(&jails);
 }
 
 TEST(what_fails_on_our_side_is_an_error)
 {
-	auto_fd stop = -1;
-	int out_fd = -1;
+	auto_fd stop = -1, out = -1;
 
 	open_run();
 	stop = eventfd(1, EFD_CLOEXEC);
-	plan.stop_fd = stop;
-	CHECK_INT(build("sleep 20", "\nf a=1", &out_fd), -1);
+	run.stop_fd = stop;
+	CHECK_INT(build("sleep 20", "\nf a=1", &out), -1);
 	CHECK_STR(err.text, "stopped by the operator");
-	plan.stop_fd = -1;
+	CHECK(result.stopped && !result.is_built);
+	run.stop_fd = -1;
 	fd_close(&stop);
+	fd_close(&out);
 	process_kill(&jails.launcher.process);
-	CHECK_INT(build("exit 0", "\nf a=1", &out_fd), -1);
+	CHECK_INT(build("exit 0", "\nf a=1", &out), -1);
 	CHECK(strstr(err.text, "ask the launcher for jail 'build': "));
-	CHECK_INT(out_fd, -1);
+	CHECK(!result.stopped && !result.is_built);
+	fd_close(&out);
 	launcher_done(&jails.launcher);
 	CHECK_INT(jails_count_fds(getpid()), jails.fds);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "harness/judge/keeper.h"
@@ -27,11 +28,6 @@ static struct runs runs;
 static struct err err;
 static int keeper_fds[2], fds;
 
-static void no_tick(void *context)
-{
-	(void) context;
-}
-
 /* A judging whose keeper is this test: it hears the question and may not answer it. */
 static void prepare(void)
 {
@@ -45,7 +41,6 @@ static void prepare(void)
 				 .keeper_fd = keeper_fds[1],
 				 .source = &source,
 				 .deadline = clock_after_ms(20 * 1000),
-				 .tick = no_tick,
 				 .stop_fd = -1 };
 	fd_close(&folder);
 	fds = jails_count_fds(getpid());
@@ -96,34 +91,80 @@ TEST(a_marking_that_takes_too_long_is_the_candidates_affair)
 	mem_free(&result);
 }
 
-static void kill_judge(void *context)
+/* A process that waits until the judge has asked the keeper, and then does something to it. */
+static struct process start_helper(void (*act)(pid_t judge))
 {
-	pid_t pid = -1;
+	struct pollfd asked = { .fd = keeper_fds[0], .events = POLLIN };
+	struct process helper = PROCESS_INIT;
+	pid_t test = getpid(), judge_pid;
+	int side = process_fork(&helper, &err);
 
-	(void) context;
-	CHECK_INT(jails_children(getpid(), &pid), 1);
+	CHECK_OK(side);
+	if (side > 0)
+		return helper;
+	CHECK_INT(poll(&asked, 1, 5000), 1);
+	judge_pid = jails_child(test, "proctor-judge");
+	CHECK(judge_pid > 0);
+	act(judge_pid);
+	_exit(0);
+}
+
+static void kill_judge(pid_t pid)
+{
 	CHECK_INT(kill(pid, SIGKILL), 0);
+}
+
+/* judging_run(), which meanwhile has the helper as a second child. */
+static void judge_with(void (*act)(pid_t judge))
+{
+	struct process helper = start_helper(act);
+
+	CHECK_OK(judging_run(&what, result, &samples, &err));
+	runs_acted(&helper);
+	CHECK_INT(jails_children(getpid(), NULL), 0);
+	CHECK_INT(jails_count_fds(getpid()), fds);
+	samples_done(&samples);
+	task_done(&task);
 }
 
 TEST(a_judge_that_dies_is_infra)
 {
 	prepare();
-	what.tick = kill_judge;
-	judge();
+	judge_with(kill_judge);
+	CHECK_INT(result->stopped, 0);
 	check_infra("the judge died before its verdict");
 }
 
+static int stop_fd;
+
+static void stop_judging(pid_t pid)
+{
+	const uint64_t one = 1;
+
+	(void) pid;
+	CHECK_INT(write(stop_fd, &one, sizeof(one)), sizeof(one));
+}
+
+TEST(the_operators_wish_ends_the_judge_and_is_told_apart)
+{
+	prepare();
+	what.stop_fd = stop_fd = eventfd(0, EFD_CLOEXEC);
+	fds = jails_count_fds(getpid());
+	judge_with(stop_judging);
+	CHECK_INT(result->stopped, 1);
+	check_infra("the judge was stopped by the operator");
+	fd_close(&stop_fd);
+}
+
 /* Whatever the judge has open it could be made to use. */
-static void check_descriptors(void *seen)
+static void check_descriptors(pid_t pid)
 {
 	static const int kept[] = { 0, 1, 2 };
 	const struct dirent *entry;
 	char path[64], link[512];
-	pid_t pid = -1;
 	int others = 0;
 	DIR *folder;
 
-	CHECK_INT(jails_children(getpid(), &pid), 1);
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
 	folder = opendir(path);
 	CHECK(folder);
@@ -139,13 +180,11 @@ static void check_descriptors(void *seen)
 	}
 	closedir(folder);
 	CHECK_INT(others, 3); /* the result's socket, the keeper's, the tree */
-	*(bool *) seen = true;
-	kill_judge(NULL);
+	kill_judge(pid);
 }
 
 TEST(the_judge_has_the_descriptors_that_it_needs_and_no_other)
 {
-	bool seen = false;
 	auto_fd secret = -1, low = -1, high = -1;
 
 	secret = openat(check_folder(), "secret", O_RDWR | O_CREAT, 0600);
@@ -154,11 +193,8 @@ TEST(the_judge_has_the_descriptors_that_it_needs_and_no_other)
 	high = fcntl(secret, F_DUPFD, 500);
 	CHECK(high >= 500);
 	source.roles[WORKER_CANDIDATE].tree_fd = low;
-	what.tick = check_descriptors;
-	what.context = &seen;
 	fds = jails_count_fds(getpid());
-	judge();
-	CHECK(seen);
+	judge_with(check_descriptors);
 	check_infra("the judge died before its verdict");
 }
 
@@ -201,33 +237,28 @@ TEST(a_key_that_is_refused_is_infra_and_the_reason_is_told)
 	runs_end(&runs);
 }
 
-/* Kills every jail that there is once the judge is at work. */
-static struct process start_killer(void)
+/* Kills the first jail that there is once the judge is at work. */
+static void kill_first_jail(struct runs *its_runs, pid_t test)
 {
-	struct process killer = PROCESS_INIT;
 	pid_t monitor;
 
-	if (process_fork(&killer, &err) != 0)
-		return killer;
-	jails_wait_for("run/" JOURNAL_FILE, "\"state\":\"JUDGED\"");
-	while (jails_children(runs.jails.launcher.process.pid, &monitor) == 0)
+	(void) test;
+	while (jails_children(its_runs->jails.launcher.process.pid, &monitor) == 0)
 		;
-	_exit(kill(monitor, SIGKILL) == 0 ? 0 : 1);
+	CHECK_INT(kill(monitor, SIGKILL), 0);
 }
 
 TEST(a_worker_that_is_lost_is_infra_and_never_the_candidates)
 {
 	struct process killer;
 	struct record record;
-	int status;
 
 	runs_prepare(&runs, NULL);
 	runs_add(&runs, "#!/bin/sh\n");
 	runs_open(&runs);
-	killer = start_killer();
-	record = runs_attempt(&runs, 1);
-	CHECK_INT(process_wait(&killer, CLOCK_NEVER, &status, &err), 1);
-	CHECK_INT(status, 0);
+	killer = runs_later(&runs, JOURNAL_FILE, "\"state\":\"JUDGED\"", kill_first_jail);
+	record = runs_carry_out(&runs);
+	runs_acted(&killer);
 	CHECK(record.infra);
 	check_note("%s", record.infra);
 	CHECK(strncmp(record.infra, "judge: ", 7) == 0);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ static struct scene scene_open(void)
 	CHECK_OK(journal_create(&scene.journal, scene.folder, "run-1", &err));
 	scene.journal_fd = journal_open_read(scene.folder, &err);
 	CHECK_OK(scene.journal_fd);
-	CHECK_OK(keeper_start(&scene.keeper, "run-1", scene.journal_fd, &err));
+	CHECK_OK(keeper_start(&scene.keeper, "run-1", scene.journal_fd, -1, &err));
 	CHECK_INT(unlinkat(scene.folder, JOURNAL_FILE, 0), 0);
 	CHECK_INT(rmdir(path), 0);
 	return scene;
@@ -204,6 +205,31 @@ TEST(two_runs_have_two_secrets)
 	CHECK(!digest_equal(&one.keeper.commitment, &two.keeper.commitment));
 }
 
+TEST(a_keeper_that_finds_a_secret_goes_on_with_it)
+{
+	auto_scene scene = scene_open();
+	cleanup(keeper_done) struct keeper first = KEEPER_INIT, again = KEEPER_INIT;
+	auto_fd secret = memfd_create("secret", MFD_CLOEXEC);
+	struct keeper_answer one, two;
+	struct err err = ERR_INIT;
+	int fd = -1;
+
+	freeze(&scene, "t", 1, "x");
+	CHECK_OK(keeper_start(&first, "run-1", scene.journal_fd, secret, &err));
+	CHECK_OK(keeper_bind(&first, "t", 1, &fd, &err));
+	one = ask(fd, "x");
+	fd_close(&fd);
+	CHECK_INT(kill(first.process.pid, SIGKILL), 0);
+	CHECK_OK(keeper_start(&again, "run-1", scene.journal_fd, secret, &err));
+	CHECK(digest_equal(&first.commitment, &again.commitment));
+	CHECK_OK(keeper_bind(&again, "t", 1, &fd, &err));
+	two = ask(fd, "x");
+	fd_close(&fd);
+	CHECK_INT(two.status, KEEPER_GRANTED);
+	CHECK(digest_equal(&one.key, &two.key));
+	CHECK(!digest_equal(&one.key, &(struct digest){ { 0 } }));
+}
+
 TEST(a_journal_that_was_changed_gets_no_more_keys)
 {
 	auto_scene scene = scene_open();
@@ -246,7 +272,7 @@ TEST(the_journal_of_another_run_is_refused)
 	auto_fd fd = -1;
 
 	freeze(&scene, "t", 1, "x");
-	CHECK_OK(keeper_start(&stranger, "run-2", scene.journal_fd, &err));
+	CHECK_OK(keeper_start(&stranger, "run-2", scene.journal_fd, -1, &err));
 	CHECK_OK(keeper_bind(&stranger, "t", 1, &fd, &err));
 	CHECK_INT(ask(fd, "x").status, KEEPER_JOURNAL_OFF);
 }

@@ -51,22 +51,40 @@ static struct keeper_reply hear(int fd)
 	return reply;
 }
 
-static struct bare start_bare(void)
+/* A file for a secret with these bytes in it. */
+static int secret_file(const void *bytes, size_t len)
+{
+	int fd = memfd_create("secret", MFD_CLOEXEC);
+
+	CHECK(fd >= 0);
+	CHECK_INT(write(fd, bytes, len), len);
+	return fd;
+}
+
+static struct bare start_with(int secret_fd)
 {
 	struct bare bare = { .control_fd = -1 };
 	int pair[2], file;
-	struct keeper_reply hello;
-	struct digest want;
 
 	file = memfd_create("journal", MFD_CLOEXEC);
 	CHECK(file >= 0);
 	CHECK_INT(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	bare.pid = fork();
 	if (bare.pid == 0)
-		keeper_main(pair[1], file, "run-1", secret);
+		keeper_main(pair[1], file, "run-1", secret_fd);
 	close(pair[1]);
 	close(file);
 	bare.control_fd = pair[0];
+	return bare;
+}
+
+static struct bare start_bare(void)
+{
+	auto_fd file = secret_file(secret, sizeof(secret));
+	struct bare bare = start_with(file);
+	struct keeper_reply hello;
+	struct digest want;
+
 	hello = hear(bare.control_fd);
 	want = digest_sha256("a secret of 32 bytes that shows.run-1", 37);
 	CHECK_INT(hello.status, KEEPER_GRANTED);
@@ -160,6 +178,73 @@ TEST(garbage_is_refused_and_the_keeper_lives_on)
 	/* The journal is empty here: a question in the right form gets another refusal. */
 	send_with(fd, &request, sizeof(request), NULL, 0);
 	CHECK_INT(hear(fd).status, KEEPER_JOURNAL_OFF);
+}
+
+/* Of run-1: what the file holds is what the keeper has committed itself to. */
+static void check_commitment(int secret_fd, const struct keeper_reply *hello)
+{
+	uint8_t text[KEEPER_SECRET_LEN + 5];
+	struct digest want;
+
+	CHECK_INT(pread(secret_fd, text, sizeof(text), 0), KEEPER_SECRET_LEN);
+	memcpy(text + KEEPER_SECRET_LEN, "run-1", 5);
+	want = digest_sha256(text, sizeof(text));
+	CHECK(digest_equal(&hello->digest, &want));
+}
+
+TEST(an_empty_file_gets_a_secret_and_the_next_keeper_has_the_same)
+{
+	auto_fd file = secret_file("", 0);
+	struct keeper_reply first, next;
+
+	for (int i = 0; i < 2; i++) {
+		auto_bare bare = start_with(file);
+		struct keeper_reply *hello = i == 0 ? &first : &next;
+
+		*hello = hear(bare.control_fd);
+		CHECK_INT(hello->status, KEEPER_GRANTED);
+		check_commitment(file, hello);
+	}
+	CHECK(digest_equal(&first.digest, &next.digest));
+}
+
+TEST(what_a_crash_left_of_a_secret_is_none)
+{
+	auto_fd file = secret_file(secret, 20);
+	auto_bare bare = start_with(file);
+	const struct keeper_reply hello = hear(bare.control_fd);
+	uint8_t now[20];
+
+	check_commitment(file, &hello);
+	CHECK_INT(pread(file, now, sizeof(now), 0), sizeof(now));
+	CHECK(memcmp(now, secret, sizeof(now)) != 0);
+}
+
+TEST(a_secret_that_can_not_be_kept_is_not_used)
+{
+	auto_fd file = secret_file("", 0);
+	char path[64], byte;
+	auto_fd readable = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	readable = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(readable >= 0);
+	{
+		auto_bare bare = start_with(readable);
+
+		/* It ends without a word. */
+		CHECK_INT(recv(bare.control_fd, &byte, 1, 0), 0);
+	}
+	CHECK_INT(lseek(file, 0, SEEK_END), 0);
+}
+
+TEST(without_a_file_each_keeper_has_a_secret_of_its_own)
+{
+	auto_bare one = start_with(-1);
+	auto_bare two = start_with(-1);
+	const struct keeper_reply first = hear(one.control_fd), second = hear(two.control_fd);
+
+	CHECK(!digest_equal(&first.digest, &second.digest));
 }
 
 TEST(each_socket_takes_its_own_questions_only)

@@ -11,27 +11,27 @@
 #include "tests/lib/check.h"
 
 /* Attempts put together by hand, as attempt.c leaves them at each state. */
-static struct run_plan plan;
+static struct planned_task task = { .name = "a-task" };
+static const struct planned_agent agent = { .name = "scripted:x" };
+static const struct slot slot = { .attempt = 7 };
 static struct run run;
-static struct run_task task;
-static struct run_agent agent;
 static struct attempt attempt;
 static struct record record;
 static struct err err;
 
 static void begin(void)
 {
-	plan.id = "run-1";
-	run.plan = &plan;
+	run.planned.run = "run-1";
 	run.policy = policy_default();
 	arena_done(&run.arena);
-	task.task.name = "a-task";
-	agent.name = "scripted:x";
 	attempt = (struct attempt){ .run = &run,
-				    .task = &task,
+				    .slot = &slot,
+				    .planned = &task,
 				    .agent = &agent,
-				    .number = 7,
 				    .folder_fd = check_folder(),
+				    .ending = { .code = RECORD_UNKNOWN, .signal = RECORD_UNKNOWN },
+				    .usage = { RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN,
+					       RECORD_UNKNOWN, RECORD_UNKNOWN, RECORD_UNKNOWN },
 				    .frozen = MANIFEST_INIT,
 				    .changes = TREE_REPORT_INIT,
 				    .samples = SAMPLES_INIT };
@@ -40,8 +40,7 @@ static void begin(void)
 
 static void end_agent(enum ending ending, int code, uint32_t flags)
 {
-	attempt.times.agent_ns = 2;
-	attempt.agent_outcome = (struct jail_outcome){
+	const struct jail_outcome outcome = {
 		.last = { .kind = EVENT_ENDED,
 			  .result = { .ending = ending,
 				      .code = code,
@@ -53,6 +52,9 @@ static void end_agent(enum ending ending, int code, uint32_t flags)
 		.stdout_bytes = 15,
 		.stderr_bytes = 16,
 	};
+
+	attempt.times.agent_ns = 2;
+	outcome_take_ending(&attempt, &outcome);
 }
 
 static void build(bool is_built, const char *why)
@@ -126,18 +128,51 @@ TEST(an_agent_that_never_ran_has_no_ending)
 /* A jail that could not be asked for, or not be listened to, has no last event. */
 TEST(an_agents_jail_without_a_last_event_has_no_ending)
 {
+	static const enum event_kind kinds[] = { EVENT_FAILED, EVENT_NOT_FOUND,
+						 EVENT_NOT_EXECUTABLE };
+	cleanup(str_done) struct str text = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		begin();
+		attempt.times.agent_ns = 2;
+		outcome_take_ending(&attempt,
+				    &(struct jail_outcome){ .last = { .kind = kinds[i] } });
+		str_clear(&text);
+		finish(&text);
+		CHECK(!record.ending.how);
+		CHECK_INT(record.ending.code, RECORD_UNKNOWN);
+		CHECK_INT(record.usage.wall_ns, RECORD_UNKNOWN);
+	}
+}
+
+TEST(what_is_told_of_an_agents_end_is_what_a_resumed_attempt_needs)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	struct json_writer json;
+
+	begin();
+	end_agent(ENDING_EXITED, 3, 0);
+	json_writer_init(&json, &text);
+	json_put_object(&json, NULL);
+	outcome_tell_agent(&attempt, &json);
+	json_put_end(&json);
+	CHECK_STR(text.text,
+		  "{\"ending\":{\"how\":\"exited\",\"code\":3,\"signal\":null,\"flags\":[]},"
+		  "\"usage\":{\"wall_ns\":11,\"cpu_us\":12,\"memory_peak\":13,\"pids_peak\":14,"
+		  "\"stdout_bytes\":15,\"stderr_bytes\":16}}");
+}
+
+TEST(a_mark_that_was_made_twice_says_so)
+{
 	cleanup(str_done) struct str text = STR_INIT;
 
 	begin();
-	attempt.times.agent_ns = 2;
+	build(true, "");
+	judge();
+	attempt.was_judged = true;
 	finish(&text);
-	CHECK(!record.ending.how);
-	begin();
-	attempt.times.agent_ns = 2;
-	attempt.agent_outcome.last.kind = EVENT_FAILED;
-	str_clear(&text);
-	finish(&text);
-	CHECK(!record.ending.how);
+	CHECK_INT(record.label_count, 1);
+	CHECK_STR(record.labels[0], "JUDGED_AGAIN");
 }
 
 TEST(each_ending_has_its_name_and_only_its_own_number)

@@ -185,6 +185,25 @@ TEST(only_a_correct_and_timed_mark_has_a_speedup)
 	CHECK(record_result(&record).is_correct);
 }
 
+TEST(only_the_verdict_fast_is_fast)
+{
+	struct record record = good_record();
+
+	CHECK(record_result(&record).is_fast);
+	record.seen.verdict = "AMBG";
+	CHECK(!record_result(&record).is_fast);
+	record.seen.verdict = "SAME";
+	CHECK(!record_result(&record).is_fast);
+	record.seen.verdict = NULL;
+	CHECK(!record_result(&record).is_fast);
+	record.seen.verdict = "FAST";
+	record.seen.kind = "WRONG";
+	CHECK(!record_result(&record).is_fast);
+	record.seen.kind = "VALID";
+	record.seen.blocks = 0;
+	CHECK(!record_result(&record).is_fast);
+}
+
 TEST(an_attempt_that_never_began_has_a_record_too)
 {
 	const struct record record = { .run = "r", .task = "t", .infra = "no seat", .attempt = 1 };

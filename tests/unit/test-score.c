@@ -10,7 +10,7 @@
 
 static double score(bool compiled, bool correct, double speedup)
 {
-	return score_attempt(&(struct score_result){ compiled, correct, speedup });
+	return score_attempt(&(struct score_result){ compiled, correct, speedup, false });
 }
 
 TEST(the_score_of_an_attempt_is_the_benchmarks)
@@ -34,10 +34,10 @@ TEST(a_speedup_that_is_no_number_counts_nothing)
 TEST(every_selected_task_counts)
 {
 	static const struct score_result results[] = {
-		{ true, true, 4 },   /* 520 */
-		{ true, true, 1 },   /* 220 */
-		{ true, false, 9 },  /* 20 */
-		{ false, false, 0 }, /* 0 */
+		{ true, true, 4, true },    /* 520 */
+		{ true, true, 1, false },   /* 220 */
+		{ true, false, 9, false },  /* 20 */
+		{ false, false, 0, false }, /* 0 */
 	};
 	const struct score_summary sum = score_summarise(results, 4);
 
@@ -55,13 +55,33 @@ TEST(every_selected_task_counts)
 
 TEST(failing_never_pays_in_the_geometric_mean)
 {
-	static const struct score_result slow[] = { { true, true, 0.001 }, { true, true, 2 } };
-	static const struct score_result failed[] = { { true, false, 0 }, { true, true, 2 } };
+	static const struct score_result slow[] = { { true, true, 0.001, false },
+						    { true, true, 2, true } };
+	static const struct score_result failed[] = { { true, false, 0, false },
+						      { true, true, 2, true } };
 
 	CHECK_NEAR(score_summarise(slow, 2).geometric, score_summarise(failed, 2).geometric);
 	CHECK_NEAR(score_summarise(slow, 2).geometric, 0.447213595);
 	CHECK_NEAR(score_summarise(failed, 2).fast_1, 0.5);
 	CHECK_NEAR(score_summarise(failed, 2).fast_2, 0); /* more than twice, not twice */
+}
+
+/* Where nothing was done, half of all speedups are above 1. */
+TEST(a_speedup_without_the_verdict_fast_is_not_fast)
+{
+	static const struct score_result results[] = {
+		{ true, true, 1.0003, false },
+		{ true, true, 2.5, false }, /* AMBG: too few blocks, say */
+		{ true, true, 1.5, true },
+		{ true, true, 2.5, true },
+		{ true, false, 3, true }, /* never so: a wrong one has no verdict that counts */
+	};
+	const struct score_summary sum = score_summarise(results, 5);
+
+	CHECK_NEAR(sum.fast_1, 0.4);
+	CHECK_NEAR(sum.fast_2, 0.2);
+	CHECK_NEAR(score_summarise(results, 2).fast_1, 0);
+	CHECK_NEAR(score_summarise(results, 2).mean_speedup, 1.75015);
 }
 
 TEST(no_task_gives_zeros_and_no_division)

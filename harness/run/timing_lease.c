@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/run/timing.h"
+#include "harness/run/timing_lease.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 
 #include "sandbox/base/fd.h"
 
-/* Beside the launcher's leases; the launcher makes the folder. */
+/* Beside the launcher's leases of uid ranges; the launcher makes the folder. */
 #define LOCK_FILE "/run/proctor/timing"
 #define TURN_FILE "/run/proctor/timing-turn"
 
@@ -69,23 +69,20 @@ static void leave_turn(struct timing *timing)
 	timing->has_turn = false;
 }
 
-/* A marking keeps the turnstile until it has the lock; sharers only pass. */
+/*
+ * A marking keeps the turnstile until it has the lock; sharers only pass, but each time, also where
+ * one of ours has the lock already: overlapping agents could else keep it for ever.
+ */
 static bool take_lock(struct timing *timing, int how)
 {
-	if (timing->locked == how)
-		return true;
-	if (!pass_turn(timing)) {
-		timing->is_waiting_for_others = true;
+	timing->is_waiting_for_others = true;
+	if (!pass_turn(timing))
 		return false;
-	}
-	if (lock_now(timing->files.lock_fd, how)) {
+	if (timing->locked == how || lock_now(timing->files.lock_fd, how))
 		timing->locked = how;
-		timing->is_waiting_for_others = false;
-	} else {
-		timing->is_waiting_for_others = true;
-	}
 	if (timing->locked == how || how == LOCK_SH)
 		leave_turn(timing);
+	timing->is_waiting_for_others = timing->locked != how;
 	return timing->locked == how;
 }
 
@@ -152,6 +149,7 @@ void timing_give_back(struct timing *timing, enum timing_use use)
 
 void timing_forget(struct timing *timing, enum timing_use use)
 {
+	timing->is_waiting_for_others = false; /* whoever still waits finds out anew */
 	if (use != TIMING_MARK)
 		return;
 	timing->waiting--;

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/timing_lease.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "tests/lib/check.h"
+
+/* Two runs of one host: descriptors of their own, of the same two files. */
+static struct timing a, b;
+static struct timing_files files[2];
+
+static int open_file(const char *name)
+{
+	int fd = openat(check_folder(), name, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	CHECK(fd >= 0);
+	return fd;
+}
+
+static void begin(bool is_scarce)
+{
+	const struct cpus cpus = { .judge = 0, .worker = 7, .has_others = !is_scarce };
+
+	for (int i = 0; i < 2; i++)
+		files[i] = (struct timing_files){ open_file("timing"), open_file("turn") };
+	timing_init(&a, &files[0], &cpus);
+	timing_init(&b, &files[1], &cpus);
+}
+
+static void end(void)
+{
+	timing_files_done(&files[0]);
+	timing_files_done(&files[1]);
+	CHECK_INT(files[0].lock_fd, -1);
+	CHECK_INT(files[0].turn_fd, -1);
+}
+
+/* A seat comes and gets what it wants at once, or has to wait. */
+static bool gets(struct timing *timing, enum timing_use use)
+{
+	timing_want(timing, use);
+	return timing_try(timing, use);
+}
+
+TEST(of_one_host_one_marking_is_timed_at_a_time)
+{
+	begin(false);
+	CHECK(gets(&a, TIMING_MARK));
+	CHECK(!gets(&a, TIMING_MARK)); /* another seat of the same run */
+	CHECK(!a.is_waiting_for_others);
+	CHECK(!gets(&b, TIMING_MARK));
+	CHECK(b.is_waiting_for_others);
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(timing_try(&b, TIMING_MARK));
+	CHECK(!b.is_waiting_for_others);
+	CHECK(!timing_try(&a, TIMING_MARK));
+	CHECK(a.is_waiting_for_others);
+	timing_give_back(&b, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_MARK));
+	timing_give_back(&a, TIMING_MARK);
+	end();
+}
+
+TEST(with_cpus_to_spare_agents_never_wait)
+{
+	begin(false);
+	CHECK(gets(&a, TIMING_MARK));
+	for (int i = 0; i < 3; i++)
+		CHECK(gets(&a, TIMING_WORK) && gets(&b, TIMING_WORK));
+	CHECK(!gets(&b, TIMING_MARK));
+	CHECK(gets(&b, TIMING_WORK));
+	timing_give_back(&a, TIMING_MARK);
+	/* It is given back though agents are at work. */
+	CHECK(timing_try(&b, TIMING_MARK));
+	CHECK(gets(&a, TIMING_WORK));
+	end();
+}
+
+TEST(on_a_scarce_host_agents_share_and_a_marking_is_alone)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_WORK) && gets(&a, TIMING_WORK) && gets(&b, TIMING_WORK));
+	CHECK(!gets(&a, TIMING_MARK));
+	timing_give_back(&a, TIMING_WORK);
+	CHECK(!timing_try(&a, TIMING_MARK));
+	timing_give_back(&a, TIMING_WORK);
+	CHECK(!timing_try(&a, TIMING_MARK)); /* the other run has an agent */
+	timing_give_back(&b, TIMING_WORK);
+	CHECK(timing_try(&a, TIMING_MARK));
+	CHECK(!gets(&b, TIMING_WORK));
+	CHECK(b.is_waiting_for_others);
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(timing_try(&b, TIMING_WORK));
+	end();
+}
+
+TEST(once_a_marking_waits_no_further_agent_of_its_run_is_let_in)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(!gets(&a, TIMING_MARK));
+	CHECK(!gets(&a, TIMING_WORK));
+	timing_give_back(&a, TIMING_WORK);
+	CHECK(!timing_try(&a, TIMING_WORK));
+	CHECK(timing_try(&a, TIMING_MARK));
+	CHECK(!timing_try(&a, TIMING_WORK));
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_WORK));
+	end();
+}
+
+/* Else agents of one run that overlap would keep the markings of another waiting for ever. */
+TEST(once_a_marking_waits_no_further_agent_of_another_run_is_let_in)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(!gets(&b, TIMING_MARK));
+	CHECK(!gets(&a, TIMING_WORK)); /* although a has the lock already */
+	CHECK(a.is_waiting_for_others);
+	timing_give_back(&a, TIMING_WORK);
+	CHECK(!timing_try(&a, TIMING_WORK));
+	CHECK(timing_try(&b, TIMING_MARK));
+	timing_give_back(&b, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_WORK));
+	end();
+}
+
+TEST(two_markings_that_wait_get_their_turns_in_the_order_they_came)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(!gets(&b, TIMING_MARK));
+	CHECK(!gets(&a, TIMING_MARK)); /* comes later, and has to end its own agent */
+	timing_give_back(&a, TIMING_WORK);
+	CHECK(!timing_try(&a, TIMING_MARK));
+	CHECK(timing_try(&b, TIMING_MARK));
+	CHECK(!timing_try(&a, TIMING_MARK));
+	timing_give_back(&b, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_MARK));
+	end();
+}
+
+TEST(who_waited_and_is_gone_stands_in_nobodys_way)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(!gets(&b, TIMING_MARK));
+	CHECK(b.is_waiting_for_others);
+	timing_forget(&b, TIMING_MARK);
+	CHECK(!b.is_waiting_for_others);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(gets(&b, TIMING_WORK));
+	/* One of two who wait goes, and the other one keeps the turn. */
+	CHECK(!gets(&b, TIMING_MARK) && !gets(&b, TIMING_MARK));
+	timing_give_back(&b, TIMING_WORK);
+	CHECK(!timing_try(&b, TIMING_MARK));
+	timing_forget(&b, TIMING_MARK);
+	CHECK(!gets(&a, TIMING_WORK));
+	timing_forget(&b, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_WORK));
+	end();
+}
+
+TEST(an_agent_that_waited_and_is_gone_changes_nothing)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_MARK));
+	CHECK(!gets(&b, TIMING_WORK));
+	timing_forget(&b, TIMING_WORK);
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(gets(&a, TIMING_MARK));
+	timing_give_back(&a, TIMING_MARK);
+	CHECK_INT(b.working + b.marking + b.waiting, 0);
+	end();
+}
+
+TEST(the_lease_ends_with_its_holder)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_MARK));
+	CHECK(!gets(&b, TIMING_WORK));
+	timing_files_done(&files[0]); /* as when a process ends */
+	CHECK(timing_try(&b, TIMING_WORK));
+	end();
+}
+
+TEST(what_a_marking_waits_with_ends_with_its_process_too)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(!gets(&b, TIMING_MARK));
+	timing_files_done(&files[1]);
+	CHECK(gets(&a, TIMING_WORK));
+	end();
+}
+
+TEST(without_files_the_lease_is_the_runs_own)
+{
+	begin(true);
+	a.files = b.files = TIMING_FILES_INIT;
+	CHECK(gets(&a, TIMING_MARK));
+	CHECK(gets(&b, TIMING_MARK)); /* they know nothing of each other */
+	CHECK(!gets(&a, TIMING_WORK));
+	CHECK(!a.is_waiting_for_others);
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_WORK));
+	end();
+}
+
+TEST(nothing_is_had_at_once)
+{
+	begin(true);
+	CHECK(gets(&a, TIMING_MARK));
+	CHECK(gets(&a, TIMING_NOTHING));
+	timing_give_back(&a, TIMING_NOTHING);
+	CHECK_INT(a.marking, 1);
+	end();
+}
