@@ -54,7 +54,8 @@ struct output {
 #define OUTPUT_INIT ((struct output){ .streams = { OUTPUT_STREAM_INIT, OUTPUT_STREAM_INIT } })
 
 /**
- * output_open() - make the two log files and take over the two pipes
+ * output_open() - make the two log files, or empty those that are there, and take over the two
+ * pipes
  * @dir_fd: the attempt's folder; -1: nothing is kept, only counted and shown
  * @name:   the files are NAME.stdout and NAME.stderr; existing ones are an error
  * @pipes:  the reading ends of standard output and standard error; -1 where there is none. On

@@ -82,11 +82,16 @@ ssize_t message_receive(int socket_fd, void *bytes, size_t room, struct message_
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes),
 	};
+	int was_reset = 0;
 	ssize_t len;
 
+	/*
+	 * A peer that closed without having read all that we sent is told once as a reset, before
+	 * what it had sent itself (net/core/datagram.c looks for the error first).
+	 */
 	do
 		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
-	while (len < 0 && errno == EINTR);
+	while (len < 0 && (errno == EINTR || (errno == ECONNRESET && !was_reset++)));
 	if (len < 0 && errno == ECONNRESET)
 		return 0;
 	if (len < 0)

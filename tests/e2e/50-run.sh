@@ -54,14 +54,16 @@ record 3 | grep -q '"why":"WRONG: candidate, check: an output is wrong; unseen c
 
 it "leaves the run to the operator's account"
 check test "$(stat -c %U "$scratch/run")" = proctor
-check test -z "$(find "$scratch/run" ! -user proctor)"
+check test "$(find "$scratch/run" ! -user proctor)" = "$scratch/run/secret"
+check test "$(stat -c '%U %a' "$scratch/run/secret")" = 'root 600'
 SUDO_UID=$(id -u daemon)
 export SUDO_UID
 run -t 60 proctor run --run "$scratch/sudo-run" --agent scripted:cheat-previous "$task"
 unset SUDO_UID
 expect_code 1
+check test "$(stat -c %U "$scratch/sudo-run/planned.json")" = daemon
 check test -n "$(find "$scratch/sudo-run" -name record.json)"
-check test -z "$(find "$scratch/sudo-run" ! -user daemon)"
+check test "$(find "$scratch/sudo-run" ! -user daemon)" = "$scratch/sudo-run/secret"
 
 it 'ends with 0 where each attempt is VALID, and says so in JSON'
 run -t 120 sh -c '"$0" run --run "$1" --json=5 --agent scripted:honest-vector "$2" 5>"$3"' \
@@ -152,13 +154,13 @@ run proctor run --run "$scratch/x2" --agent scripted:honest-vector /nonexistent
 expect_code 3
 run proctor run --run "$scratch/x3" --agent scripted:no-such-solution "$task"
 expect_code 3
-expect_err "task 'row-softmax': there is no solution 'no-such-solution'"
+expect_err "task '$task': agent 'scripted:no-such-solution': there is no solution 'no-such-solution'"
 run proctor run --run "$scratch/x4" --agent scripted:.. "$task"
 expect_code 3
 expect_err "'\.\.' is no name of a solution"
 run proctor run --run "$scratch/x5" --agent scripted:honest-vector "$task" "$task"
 expect_code 3
-expect_err "task 'row-softmax': a task of this name is given twice"
+expect_err "task '$task': a task of this name is given twice"
 run proctor run --run "$scratch/x6" --agent "scripted:$scratch" "$task"
 expect_code 3
 expect_err 'it is no regular file'
@@ -173,7 +175,7 @@ expect_code 2
 run proctor run --run "$scratch/x9" "$task"
 expect_code 2
 
-it 'stops in the middle of a marking when it is told to, with a record'
+it 'stops in the middle of a marking when it is told to, and marks later what the agent left'
 "$e2e_build/proctor" run --run "$scratch/stopped" --attempts 3 --agent scripted:honest-vector "$task" >"$scratch/out" 2>&1 &
 client=$!
 tries=0
@@ -191,6 +193,10 @@ done
 wait "$client"
 code=$?
 expect_code 1
-check grep -q '"infra":"judge: the judge was stopped by the operator"' "$scratch/stopped/attempts/row-softmax-0001/record.json"
 check grep -q '"event":"run.stopped"' "$scratch/stopped/journal.jsonl"
-check test "$(find "$scratch/stopped" -name record.json | wc -l)" -eq 1
+check test "$(find "$scratch/stopped" -name record.json | wc -l)" -eq 0
+check grep -q '3 of 3 planned attempts have no record yet' "$scratch/out"
+run -t 120 proctor resume "$scratch/stopped"
+expect_code 0
+check test "$(grep -c '"event":"attempt.begun".*"state":"AGENT"' "$scratch/stopped/journal.jsonl")" -eq 3
+check test "$(find "$scratch/stopped" -name record.json | wc -l)" -eq 3

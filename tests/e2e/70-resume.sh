@@ -112,4 +112,6 @@ for part in proctor launcher monitor judge; do
 		[ -z "$e2e_why" ] || break
 	done
 	note "$part: lines 1 to $lines by $step, $infra attempts were INFRA"
+	# What proctor can lose is an agent that runs: one of the 13 lines of each of the two attempts.
+	[ "$part" != proctor ] || check test "$infra" -eq 2
 done

@@ -238,7 +238,7 @@ TEST(the_operators_wish_ends_it_and_is_told)
 	jails_end(&jails);
 }
 
-TEST(output_files_that_are_there_already_are_an_error_and_nothing_is_asked)
+TEST(output_files_that_can_not_be_made_are_an_error_and_nothing_is_asked)
 {
 	const struct jail_io io = {
 		.folder_fd = check_folder(), .name = "a", .output_max = MIB, .stop_fd = -1
@@ -248,7 +248,7 @@ TEST(output_files_that_are_there_already_are_an_error_and_nothing_is_asked)
 
 	jails_start(&jails);
 	jails_spec(&spec, "exit 0");
-	jails_run(&jails, &spec, "a", MIB);
+	CHECK_INT(mkdirat(check_folder(), "a.stdout", 0755), 0);
 	spec_fds_init(&fds);
 	CHECK_INT(jail_run(jails.launcher.socket_fd, &spec, &fds, &io, &outcome, &err), -1);
 	CHECK(strstr(err.text, "a.stdout"));

@@ -77,3 +77,19 @@ TEST(descriptors_that_nobody_expects_are_closed)
 	/* The only writer was in the message: the pipe has ended. */
 	CHECK_INT(read(pipes[0], text, 1), 0);
 }
+
+TEST(the_last_word_of_a_peer_that_did_not_read_ours_is_heard)
+{
+	struct err err = ERR_INIT;
+	char text[16];
+	int pair[2];
+
+	CHECK_OK(message_pair(pair, &err));
+	CHECK_OK(message_send(pair[0], "unread", 6, NULL, &err));
+	CHECK_OK(message_send(pair[1], "last", 4, NULL, &err));
+	close(pair[1]);
+	CHECK_INT(message_receive(pair[0], text, sizeof(text), NULL, &err), 4);
+	CHECK_INT(memcmp(text, "last", 4), 0);
+	CHECK_INT(message_receive(pair[0], text, sizeof(text), NULL, &err), 0);
+	close(pair[0]);
+}
