@@ -138,9 +138,9 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "by this version; leave it out" },
 		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
 					   "swap, pids, cpus, landlock" },
-		{ HEAD "agent: {idle: 5}\n",
-		  "p.yaml:3: key 'idle': '5' is not a duration such as 500ms, 300s, 2m or 1h, within "
-		  "0..168h" },
+		{ HEAD "agent: {idle: 5}\n", "p.yaml:3: key 'idle': '5' is not a duration such as "
+					     "500ms, 300s, 2m or 1h, within "
+					     "0..168h" },
 		{ HEAD "agent: {idle: 169h}\n",
 		  "p.yaml:3: key 'idle': '169h' is not within 0..168h" },
 		{ HEAD "build: {on_full: stop}\n",

@@ -20,9 +20,10 @@ static const struct base {
 	const char *format, *text;
 } bases[] = {
 	{ "policy", "schema: 1\nname: small\naccept: [swap]\nretries: 2\n"
-#define ROLE(name)                                                                 \
-	name ": {wall: 1m, cpu: 1m, idle: 1s, grace: 1s, on_full: report, memory: 16TiB, pids: 99, cpus: 2, " \
-	     "output: 1MiB, nofile: 99, workspace: {size: 64KiB, inodes: 16}, "    \
+#define ROLE(name)                                                                               \
+	name ": {wall: 1m, cpu: 1m, idle: 1s, grace: 1s, on_full: report, memory: 16TiB, pids: " \
+	     "99, cpus: 2, "                                                                     \
+	     "output: 1MiB, nofile: 99, workspace: {size: 64KiB, inodes: 16}, "                  \
 	     "tmp: {size: 64KiB, inodes: 16}, shm: {size: 64KiB, inodes: 16}}\n"
 	  ROLE("agent") ROLE("build") ROLE("worker") },
 	{ "run-plan", "schema: proctor/run/1\nname: nightly\ntasks: [../tasks/a]\n"
