@@ -428,12 +428,27 @@ TEST(no_state_is_left_out)
 	       "attempt 1 can not go to 'AGENT' from where it is");
 	refuse("attempt.frozen", ONE("1"), "attempt 1 has not begun");
 	begun(1, "LEASED");
+	refuse("attempt.frozen", ONE("1"), "nothing of attempt 1 is there to be frozen");
 	refuse(ATTEMPT_AGENT_LINE, ONE("1"), "no agent of attempt 1 was started");
 	refuse(ATTEMPT_BEGUN, BEGUN("1", "FROZEN"),
 	       "attempt 1 can not go to 'FROZEN' from where it is");
 	refuse(ATTEMPT_BEGUN, BEGUN("1", "JUDGED"),
 	       "attempt 1 can not go to 'JUDGED' from where it is");
 	refuse("attempt.built", ONE("2"), "attempt 2 has not begun");
+	end();
+}
+
+/* The keeper would give no key to anybody any more. */
+TEST(what_is_frozen_has_a_root)
+{
+	begin(0);
+	run_agent(1);
+	begun(1, "FROZEN");
+	refuse("attempt.frozen", ONE("1"), "key 'candidate' is missing");
+	refuse("attempt.frozen", "{'task':'one','slot':1,'attempt':1,'candidate':'abc'}",
+	       "key 'candidate' is no SHA-256");
+	note("attempt.frozen", "one", 1, 1,
+	     "'candidate':'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'");
 	end();
 }
 
