@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/run/run.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "tests/lib/check.h"
@@ -219,6 +220,37 @@ TEST(a_plan_that_is_not_there_is_told_apart)
 	CHECK_INT(err.sys, ENOENT);
 }
 
+/* A number at both edges and beyond them. */
+static void check_beyond(const char *key, int value, int min, int max)
+{
+	char from[64], to[64], why[128];
+
+	snprintf(from, sizeof(from), "\"%s\":%d", key, value);
+	for (int i = 0; i < 2; i++) {
+		const int wrong = i == 0 ? min - 1 : max + 1;
+
+		snprintf(to, sizeof(to), "\"%s\":%d", key, wrong);
+		snprintf(why, sizeof(why), PLANNED_FILE ": key '%s': %d is not within %d..%d", key,
+			 wrong, min, max);
+		check_damage(from, to, why);
+	}
+}
+
+TEST(a_key_that_is_there_twice_is_refused)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	struct planned got;
+
+	prepare();
+	CHECK_OK(io_read_file(check_folder(), PLANNED_FILE, MIB, &text, &err));
+	text.text[text.len - 2] = ',';
+	str_addf(&text, "\"seats\":4}");
+	put_file(PLANNED_FILE, text.text);
+	CHECK_INT(read_it(&got), -1);
+	CHECK(strstr(err.text, PLANNED_FILE ": not JSON at byte "));
+	CHECK(strstr(err.text, "duplicate object key near '\"seats\"'"));
+}
+
 TEST(each_kind_of_damage_is_named)
 {
 	prepare();
@@ -232,18 +264,11 @@ TEST(each_kind_of_damage_is_named)
 	check_damage("\"policy\":\"", "\"policy\":\"x",
 		     PLANNED_FILE ": key 'policy' is no SHA-256");
 	check_damage("\"judge\"", "\"x\"", PLANNED_FILE ": key 'judge' is missing");
-	check_damage("\"repeats\":3", "\"repeats\":0",
-		     PLANNED_FILE ": key 'repeats': 0 is not within 1..100");
-	check_damage("\"repeats\":3", "\"repeats\":101",
-		     PLANNED_FILE ": key 'repeats': 101 is not within 1..100");
-	check_damage("\"retries\":0", "\"retries\":-1",
-		     PLANNED_FILE ": key 'retries': -1 is not within 0..1000");
-	check_damage("\"seats\":4", "\"seats\":65",
-		     PLANNED_FILE ": key 'seats': 65 is not within 1..64");
+	check_beyond("repeats", 3, 1, RUN_ATTEMPTS_MAX);
+	check_beyond("retries", 0, 0, 1000);
+	check_beyond("seats", 4, 1, RUN_SEATS_MAX);
 	check_damage("\"seats\":4", "\"seats\":4.0",
 		     PLANNED_FILE ": key 'seats' is not an integer");
-	check_damage("\"seats\":4", "\"seats\":4,\"seats\":4",
-		     PLANNED_FILE ": not JSON at byte 236: duplicate object key near '\"seats\"'");
 	check_damage("\"name\":\"a\"", "\"name\":\"..\"",
 		     PLANNED_FILE ": task 1: a task's name is no name of a folder");
 	check_damage("\"name\":\"b-2\"", "\"name\":\"a/../b-2\"",
