@@ -133,7 +133,8 @@ static void count_stillborn(struct schedule *schedule, const struct place *place
 	schedule->stillborn = place->has_said ? 0 : schedule->stillborn + 1;
 	if (schedule->stillborn >= STILLBORN_MAX)
 		err_set(&schedule->failed, ERR_SYS,
-			"%zu seats in a row ended before they had begun", schedule->stillborn);
+			"%zu seats in a row ended before they had begun%s%s", schedule->stillborn,
+			schedule->refused.kind == ERR_NONE ? "" : ": ", schedule->refused.text);
 }
 
 static void end_seat(struct schedule *schedule, struct place *place)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "harness/judge/keeper.h"
 #include "harness/run/attempt_state.h"
 #include "harness/run/record_read.h"
 #include "sandbox/base/mem.h"
@@ -216,6 +217,22 @@ static int read_recorded(const struct slots *slots, const struct json_value *lin
 	return 0;
 }
 
+/* The keeper believes no journal any more that has such a line without a root. */
+static int check_frozen(const struct slot *slot, const struct json_value *line, struct err *err)
+{
+	const char *root = NULL;
+	struct digest digest;
+
+	if (slot->state != SLOT_GOING)
+		return err_set(err, ERR_INPUT, "nothing of attempt %u is there to be frozen",
+			       slot->attempt);
+	if (json_get_text(line, "candidate", DIGEST_HEX, &root, err) < 0)
+		return -1;
+	if (digest_parse(&digest, root) < 0)
+		return err_set(err, ERR_INPUT, "key 'candidate' is no SHA-256");
+	return 0;
+}
+
 static int read_note(const struct slots *slots, const char *event, const struct json_value *line,
 		     struct arena *arena, struct note *note, struct err *err)
 {
@@ -232,6 +249,8 @@ static int read_note(const struct slots *slots, const char *event, const struct 
 		return err_set(err, ERR_INPUT, "attempt %u has a record already", note->attempt);
 	if (strcmp(event, ATTEMPT_RECORDED_LINE) == 0)
 		return read_recorded(slots, line, arena, note, err);
+	if (strcmp(event, KEEPER_FROZEN) == 0)
+		return check_frozen(slot, line, err);
 	note->is_agent = strcmp(event, ATTEMPT_AGENT_LINE) == 0;
 	if (note->is_agent && slot->state != SLOT_AGENT)
 		return err_set(err, ERR_INPUT, "no agent of attempt %u was started", note->attempt);
