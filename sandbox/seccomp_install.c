@@ -32,7 +32,9 @@ int seccomp_install(const struct seccomp_program *program, int *listener_fd, str
 	memcpy(instructions, program->instructions, program->count * sizeof(instructions[0]));
 	if (listener_fd) {
 		*listener_fd = (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-					     SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+					     SECCOMP_FILTER_FLAG_NEW_LISTENER |
+						     SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+					     &filter);
 		if (*listener_fd >= 0)
 			return 0;
 		if (errno != EBUSY)

@@ -196,8 +196,6 @@ static int open_places(const struct jail_options *options, const struct account 
 			return -1;
 		}
 	}
-	places->stdout_fd = open_shown(STDOUT_FILENO);
-	places->stderr_fd = open_shown(STDERR_FILENO);
 	if (!options->archive)
 		return 0;
 	places->archive_fd =
@@ -207,7 +205,7 @@ static int open_places(const struct jail_options *options, const struct account 
 		err->kind = ERR_INPUT;
 		return -1;
 	}
-	if (fchown(places->archive_fd, account->uid, account->gid) < 0)
+	if (!account->is_callers && fchown(places->archive_fd, account->uid, account->gid) < 0)
 		return err_sys(err, "give '%s' to '%s'", options->archive, account->name);
 	return 0;
 }
@@ -408,8 +406,10 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 
 	if (make_spec(options, argc, argv, spec, err) < 0)
 		return -1;
-	if (account_find(cli->sudo_uid, &account, err) < 0 ||
-	    open_places(options, &account, &places, err) < 0 ||
+	places.stdout_fd = open_shown(STDOUT_FILENO);
+	places.stderr_fd = open_shown(STDERR_FILENO);
+	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
+	    open_places(options, &account, &places, err) < 0 || account_leave(err) < 0 ||
 	    launcher_start(cli->programs, &launcher, err) < 0 || account_become(&account, err) < 0)
 		return -1;
 	return run_jail(options, &launcher, &places, &account, spec, err);

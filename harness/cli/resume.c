@@ -32,9 +32,14 @@ static const struct option_table table = {
 	.count = ARRAY_LEN(rows),
 };
 
-/* The run's owner goes on with it: it is he who can write there. */
-static int find_owner(struct running *running, struct account *out, struct err *err)
+/*
+ * The run's owner goes on with it: it is he who can write there. Whoever calls through sudo has to
+ * be that.
+ */
+static int find_owner(const struct running *running, const struct cli *cli, struct account *out,
+		      struct err *err)
 {
+	struct account caller;
 	struct stat info;
 	char uid[32];
 
@@ -48,7 +53,35 @@ static int find_owner(struct running *running, struct account *out, struct err *
 	snprintf(uid, sizeof(uid), "%u", info.st_uid);
 	if (account_find(uid, out, err) < 0)
 		return err_wrap(err, "the owner of '%s'", running->folder);
+	if (!cli->sudo_uid)
+		return 0;
+	if (account_find(cli->sudo_uid, &caller, err) < 0)
+		return -1;
+	if (caller.is_callers && caller.uid != out->uid)
+		return err_set(err, ERR_INPUT,
+			       "the run in '%s' is that of '%s': only they, or "
+			       "root, go on with it",
+			       running->folder, out->name);
 	return 0;
+}
+
+static int open_folder(struct running *running, const struct cli *cli, struct err *err)
+{
+	struct account caller = { .is_callers = false };
+	int fd;
+
+	if (cli->sudo_uid && account_find(cli->sudo_uid, &caller, err) < 0)
+		return -1;
+	if (account_enter(&caller, err) < 0)
+		return -1;
+	fd = open(running->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	running->place.folder_fd = fd;
+	if (fd < 0) {
+		err_sys(err, "the run's folder '%s'", running->folder);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
+	return account_leave(err);
 }
 
 int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err)
@@ -68,18 +101,12 @@ int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "it is one FOLDER of a run that is resumed; see proctor resume "
 			       "--help");
-	snprintf(running.folder, sizeof(running.folder), "%s", argv[first]);
+	if (running_name(&running, argv[first], err) < 0)
+		return -1;
 	running.json_fd = options.json_fd;
 	running.place.seats = (uint32_t) options.seats;
-	running.place.folder_fd =
-		open(running.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (running.place.folder_fd < 0) {
-		err_sys(err, "the run's folder '%s'", running.folder);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
-	if (find_owner(&running, &account, err) < 0 ||
-	    running_become(&running, cli, &account, err) < 0)
+	if (open_folder(&running, cli, err) < 0 || find_owner(&running, cli, &account, err) < 0 ||
+	    running_become(&running, cli, &account, false, err) < 0)
 		return -1;
 	return running_carry_out(&running, cli, NULL, err);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -64,39 +66,75 @@ static int make_id(char *out, size_t room, struct err *err)
 	return 0;
 }
 
-/* One that is there and empty is as good as a new one. */
-static int make_folder(const char *path, struct err *err)
+static bool is_empty(int folder_fd)
 {
-	if (mkdir(path, 0755) == 0)
-		return 0;
-	if (errno == EEXIST && rmdir(path) == 0 && mkdir(path, 0755) == 0)
-		return 0;
-	if (errno == ENOTEMPTY)
-		err_set(err, ERR_INPUT,
-			"the run's folder '%s' is not empty: name a new one, or go on with its run "
-			"by `proctor resume`",
-			path);
-	else
-		err_sys(err, "create the run's folder '%s'", path);
-	err->kind = ERR_INPUT;
-	return -1;
+	DIR *list = fdopendir(openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	size_t count = 0;
+
+	if (!list)
+		return false;
+	while (count <= 2 && readdir(list))
+		count++; /* "." and ".." */
+	closedir(list);
+	return count == 2;
+}
+
+/*
+ * Makes the folder, or takes an empty one that is there, which a run that could not begin has left.
+ * It is reached once, through its parent: whoever may rename what lies on the way could else have
+ * another folder given to the account.
+ */
+static int make_folder(int parent_fd, const char *name, const struct account *account,
+		       struct err *err)
+{
+	struct stat info;
+	auto_fd fd = -1;
+
+	if (mkdirat(parent_fd, name, 0755) < 0 && errno != EEXIST)
+		return err_sys(err, "create it");
+	fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return err_sys(err, "open it");
+	if (!is_empty(fd))
+		return err_set(err, ERR_INPUT,
+			       "it is not empty: name a new one, or go on with its run by `proctor "
+			       "resume`");
+	if (info.st_uid == account->uid)
+		return fd_take(&fd);
+	if (info.st_uid != geteuid())
+		return err_set(err, ERR_INPUT, "it is somebody else's");
+	if (fchown(fd, account->uid, account->gid) < 0)
+		return err_sys(err, "give it to '%s'", account->name);
+	return fd_take(&fd);
 }
 
 static int open_folder(struct running *running, const char *id, const char *path,
 		       const struct account *account, struct err *err)
 {
-	snprintf(running->folder, sizeof(running->folder), "%s", path ? path : "");
-	if (!path)
-		snprintf(running->folder, sizeof(running->folder), "run-%s", id);
-	if (make_folder(running->folder, err) < 0)
+	char parent[PATH_MAX], made[128];
+	auto_fd parent_fd = -1;
+	char *slash;
+
+	snprintf(made, sizeof(made), "run-%s", id);
+	if (running_name(running, path ? path : made, err) < 0)
 		return -1;
+	memcpy(parent, running->folder, sizeof(parent));
+	slash = strrchr(parent, '/');
+	if (slash)
+		slash[slash == parent] = '\0';
+	parent_fd = open(slash ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent_fd < 0) {
+		err_sys(err, "the run's folder '%s': open where it is to be", running->folder);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
+	slash = strrchr(running->folder, '/');
 	running->place.folder_fd =
-		open(running->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (running->place.folder_fd < 0)
-		return err_sys(err, "open the run's folder '%s'", running->folder);
-	if (fchown(running->place.folder_fd, account->uid, account->gid) < 0)
-		return err_sys(err, "give '%s' to '%s'", running->folder, account->name);
-	return 0;
+		make_folder(parent_fd, slash ? slash + 1 : running->folder, account, err);
+	if (running->place.folder_fd >= 0)
+		return 0;
+	err->kind = ERR_INPUT;
+	return err_wrap(err, "the run's folder '%s'", running->folder);
 }
 
 /* "scripted:WHAT", the agents that there are so far. */
@@ -145,34 +183,46 @@ static int check_config(const struct run_options *options, int count, struct err
 	return 0;
 }
 
-/* @config: the run plan's name in its folder, opened; NULL: all has been named and opened */
-static int begin(const struct cli *cli, struct opened *opened, const struct run_options *options,
-		 const char *config, struct err *err)
+/* What is named on the command line is opened with the rights of whoever typed it. */
+static int open_all(const struct run_options *options, int count, char **paths,
+		    struct opened *opened, struct err *err)
 {
-	cleanup(running_done) struct running running = RUNNING_INIT;
-	struct account account;
+	const char *config;
 
-	if (account_find(cli->sudo_uid, &account, err) < 0 ||
-	    make_id(opened->id, sizeof(opened->id), err) < 0 ||
-	    open_folder(&running, opened->id, options->folder, &account, err) < 0 ||
-	    running_become(&running, cli, &account, err) < 0 ||
-	    (config && opened_config(opened, config, err) < 0))
+	if (!options->config)
+		return open_named(opened, options, count, paths, err);
+	if (check_config(options, count, err) < 0)
+		return -1;
+	return opened_config_folder(opened, options->config, &config, err);
+}
+
+static int begin(const struct cli *cli, struct opened *opened, const struct run_options *options,
+		 const struct account *account, struct running *running, struct err *err)
+{
+	const char *slash = options->config ? strrchr(options->config, '/') : NULL;
+
+	if (make_id(opened->id, sizeof(opened->id), err) < 0 ||
+	    open_folder(running, opened->id, options->folder, account, err) < 0 ||
+	    account_leave(err) < 0 || running_become(running, cli, account, true, err) < 0 ||
+	    (options->config &&
+	     opened_config(opened, slash ? slash + 1 : options->config, err) < 0))
 		return -1;
 	opened->plan.id = opened->id;
 	if (options->seats > 0)
 		opened->plan.seats = (uint32_t) options->seats;
 	if (options->retries != UINT64_MAX)
 		opened->plan.retries = (int64_t) options->retries;
-	running.json_fd = options->json_fd;
-	return running_carry_out(&running, cli, &opened->plan, err);
+	running->json_fd = options->json_fd;
+	return running_carry_out(running, cli, &opened->plan, err);
 }
 
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 {
+	cleanup(running_done) struct running running = RUNNING_INIT;
 	cleanup(opened_done) struct opened opened = OPENED_INIT;
 	struct run_options options = { .retries = UINT64_MAX, .json_fd = -1 };
-	int first, rc, asked = options_parse(&table, argc, argv, &options, &first, err);
-	const char *config = NULL;
+	struct account account;
+	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
 
 	if (asked > 0) {
 		options_print_help(&table, stdout);
@@ -180,11 +230,8 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 	}
 	if (asked < 0)
 		return -1;
-	if (options.config)
-		rc = check_config(&options, argc - first, err) < 0
-			   ? -1
-			   : opened_config_folder(&opened, options.config, &config, err);
-	else
-		rc = open_named(&opened, &options, argc - first, argv + first, err);
-	return rc < 0 ? -1 : begin(cli, &opened, &options, config, err);
+	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
+	    open_all(&options, argc - first, argv + first, &opened, err) < 0)
+		return -1;
+	return begin(cli, &opened, &options, &account, &running, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/cli/running.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +21,16 @@
  * The folder is the operator's, who could have put anything there under this name: what is opened
  * by root is root's own file, with no second name elsewhere.
  */
-static int open_secret(struct running *running, struct err *err)
+static int open_secret(struct running *running, bool is_new, struct err *err)
 {
 	struct stat info;
 	auto_fd fd = openat(running->place.folder_fd, KEEPER_SECRET_FILE,
-			    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+			    O_RDWR | (is_new ? O_CREAT | O_EXCL : 0) | O_NOFOLLOW | O_NONBLOCK |
+				    O_CLOEXEC,
+			    0600);
 
+	if (fd < 0 && errno == ENOENT)
+		return err_set(err, ERR_INPUT, "no run was begun in '%s'", running->folder);
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_sys(err, "open '%s/" KEEPER_SECRET_FILE "'", running->folder);
 	if (!S_ISREG(info.st_mode) || info.st_uid != 0 || info.st_nlink != 1 ||
@@ -53,10 +58,24 @@ static void leave_secret(struct running *running)
 	fd_close(&running->place.secret_fd);
 }
 
-int running_become(struct running *running, const struct cli *cli, const struct account *account,
-		   struct err *err)
+int running_name(struct running *running, const char *path, struct err *err)
 {
-	if (open_secret(running, err) < 0 ||
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len == 0 || len >= sizeof(running->folder))
+		return err_set(err, ERR_INPUT, "the run's folder: a path has 1 to %zu bytes",
+			       sizeof(running->folder) - 1);
+	memcpy(running->folder, path, len);
+	running->folder[len] = '\0';
+	return 0;
+}
+
+int running_become(struct running *running, const struct cli *cli, const struct account *account,
+		   bool is_new, struct err *err)
+{
+	if (open_secret(running, is_new, err) < 0 ||
 	    launcher_start(cli->programs, &running->launcher, err) < 0 ||
 	    timing_open(&running->place.timing, err) < 0 || account_become(account, err) < 0)
 		return -1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <limits.h>
+
 #include "harness/cli/cli.h"
 #include "harness/run/account.h"
 #include "harness/run/run.h"
@@ -12,8 +14,8 @@
 struct running {
 	struct run_place place;
 	struct launcher launcher;
-	char folder[512]; /* of the run, as it was named */
-	int json_fd;      /* receives the report; -1: nobody wants it */
+	char folder[PATH_MAX]; /* of the run, as it was named */
+	int json_fd;           /* receives the report; -1: nobody wants it */
 };
 
 #define RUNNING_INIT                                          \
@@ -25,12 +27,17 @@ struct running {
 			   .json_fd = -1 })
 
 /**
+ * running_name() - take the name of the run's folder
+ */
+int running_name(struct running *running, const char *path, struct err *err) must_check;
+
+/**
  * running_become() - open the secret and the timing lease, start the launcher, and be root no more
  *
- * place.folder_fd is open and belongs to the account.
+ * place.folder_fd is open and belongs to the account. @is_new: the secret is to be made.
  */
 int running_become(struct running *running, const struct cli *cli, const struct account *account,
-		   struct err *err) must_check;
+		   bool is_new, struct err *err) must_check;
 
 /**
  * running_carry_out() - carry the run out and report

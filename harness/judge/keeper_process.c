@@ -291,7 +291,7 @@ enum { CONTROL_FD = 3, JOURNAL_FD = 4, SPARE_FD = 16 };
 
 static void wall_off(void)
 {
-	static const int ignored[] = { SIGINT, SIGQUIT, SIGHUP, SIGPIPE };
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGHUP, SIGPIPE, SIGTERM };
 	struct rlimit core = { .rlim_cur = 1, .rlim_max = 1 };
 	sigset_t none;
 
@@ -304,7 +304,8 @@ static void wall_off(void)
 			_exit(1);
 	}
 	prctl(PR_SET_NAME, "proctor-keeper");
-	/* A ^C ends the run by way of proctor, which closes the control socket. */
+	/* ^C, or a SIGTERM to the whole group, ends the run by way of proctor, which closes the
+	 * control socket. */
 	for (size_t i = 0; i < ARRAY_LEN(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);

@@ -33,7 +33,10 @@ int account_find(const char *sudo_uid, struct account *out, struct err *err)
 		if (!entry)
 			return err_set(err, ERR_HOST, "SUDO_UID is %s, which has no account",
 				       sudo_uid);
-		return take_entry(entry, out, err);
+		if (take_entry(entry, out, err) < 0)
+			return -1;
+		out->is_callers = true;
+		return 0;
 	}
 	entry = getpwnam(SYSTEM_ACCOUNT);
 	if (!entry)
@@ -43,6 +46,26 @@ int account_find(const char *sudo_uid, struct account *out, struct err *err)
 			       "--shell /usr/sbin/nologin " SYSTEM_ACCOUNT
 			       ", or call proctor through sudo");
 	return take_entry(entry, out, err);
+}
+
+int account_enter(const struct account *account, struct err *err)
+{
+	if (!account->is_callers)
+		return 0;
+	/* The user id last: with it go the capabilities over files. */
+	if (initgroups(account->name, account->gid) < 0 || setegid(account->gid) < 0 ||
+	    seteuid(account->uid) < 0)
+		return err_sys(err, "open files as '%s'", account->name);
+	return 0;
+}
+
+int account_leave(struct err *err)
+{
+	if (geteuid() == 0)
+		return 0;
+	if (seteuid(0) < 0 || setegid(0) < 0 || setgroups(0, NULL) < 0)
+		return err_sys(err, "be root again");
+	return 0;
 }
 
 /* Bits that whoever started us may have set, and that would keep capabilities over the change. */

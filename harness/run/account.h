@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "sandbox/base/err.h"
@@ -15,6 +16,8 @@ struct account {
 	char name[64];
 	uid_t uid;
 	gid_t gid;
+	bool is_callers; /* that of whoever called sudo: what they name, they must be able to reach
+			  */
 };
 
 /**
@@ -24,6 +27,19 @@ struct account {
  * Return: 0, or -1 with an ERR_HOST error that says how to make the account.
  */
 int account_find(const char *sudo_uid, struct account *out, struct err *err) must_check;
+
+/**
+ * account_enter() - open and create files as the account, if it is the caller's
+ *
+ * Who may call proctor through sudo gets no file by it that they could not have opened themselves.
+ * Plain root stays root. account_leave() ends it.
+ */
+int account_enter(const struct account *account, struct err *err) must_check;
+
+/**
+ * account_leave() - be root again; nothing happens if we are
+ */
+int account_leave(struct err *err) must_check;
 
 /**
  * account_become() - become it: groups, ids, no_new_privs, not dumpable

@@ -32,6 +32,8 @@
  * the journal is the only one that the keeper has a key for.
  */
 
+enum { NAME_BYTES = 128 }; /* of an entry in a stream, as a rule */
+
 static void attempt_done(struct attempt *attempt)
 {
 	task_done(&attempt->task);
@@ -50,6 +52,31 @@ static void attempt_done(struct attempt *attempt)
 
 /* --- the transitions: each does its work and leaves what it found in the attempt --- */
 
+/* Emptied: what a cut off attempt left in it is made again. */
+static int new_file(const struct attempt *attempt, const char *name, struct err *err)
+{
+	return path_new_file(attempt->folder_fd, name, err);
+}
+
+/*
+ * Room on the disk for all that the agent may leave, before it begins: it could else end the run by
+ * filling the disk, and its own attempt as a failure of ours. Names come on top of the content.
+ */
+static int reserve(const struct attempt *attempt, struct err *err)
+{
+	const struct policy_tmpfs *most = &attempt->run->policy.agent.workspace;
+	const struct task_limits *task = &attempt->task.limits;
+	uint64_t bytes = task->workspace != 0 ? MIN_OF(task->workspace, most->size) : most->size;
+	uint64_t inodes = task->inodes != 0 ? MIN_OF(task->inodes, most->inodes) : most->inodes;
+
+	if (fallocate(attempt->frozen_fd, FALLOC_FL_KEEP_SIZE, 0,
+		      (off_t) (bytes + inodes * NAME_BYTES + MIB)) == 0 ||
+	    errno == EOPNOTSUPP)
+		return 0;
+	return err_sys(err, "reserve %llu MiB for what the agent may leave",
+		       (unsigned long long) (bytes >> 20));
+}
+
 /* An attempt that was cut off before its agent began has its folder already. */
 static int lease(struct attempt *attempt, struct err *err)
 {
@@ -61,16 +88,16 @@ static int lease(struct attempt *attempt, struct err *err)
 	attempt_folder(attempt, name);
 	if (mkdirat(run_fd, "attempts", 0755) < 0 && errno != EEXIST)
 		return err_sys(err, "create folder 'attempts'");
-	if (mkdirat(run_fd, name, 0755) < 0 && (errno != EEXIST || attempt->slot->entries == 0))
+	if (mkdirat(run_fd, name, 0755) < 0 &&
+	    (errno != EEXIST || attempt->slot->state != SLOT_BEGUN))
 		return err_sys(err, "create folder '%s'", name);
 	attempt->times.leased_ns = clock_wall_ns();
-	return attempt_open_folder(attempt, err);
-}
-
-/* Emptied: what a cut off attempt left in it is made again. */
-static int new_file(const struct attempt *attempt, const char *name, struct err *err)
-{
-	return path_open(attempt->folder_fd, name, O_RDWR | O_CREAT | O_TRUNC, 0644, err);
+	if (attempt_open_folder(attempt, err) < 0)
+		return -1;
+	attempt->frozen_fd = new_file(attempt, "frozen.tree", err);
+	if (attempt->frozen_fd < 0)
+		return -1;
+	return reserve(attempt, err);
 }
 
 static int open_agent_tree(const struct attempt *attempt, struct err *err)
@@ -79,13 +106,14 @@ static int open_agent_tree(const struct attempt *attempt, struct err *err)
 	char path[PLANNED_PATH_MAX];
 
 	planned_path(&run->planned, attempt->slot->task, attempt->slot->agent, path);
-	return path_open(run->place->folder_fd, path, O_RDONLY, 0, err);
+	return path_open_file(run->place->folder_fd, path, err);
 }
 
 static int run_agent(struct attempt *attempt, struct err *err)
 {
 	auto_fd script = open_agent_tree(attempt, err);
 	struct jail_outcome outcome;
+	off_t size;
 	struct agent_job job = {
 		.run = attempt->run,
 		.task = &attempt->task,
@@ -98,9 +126,6 @@ static int run_agent(struct attempt *attempt, struct err *err)
 	if (script < 0)
 		return -1;
 	attempt->times.agent_ns = clock_wall_ns();
-	attempt->frozen_fd = new_file(attempt, "frozen.tree", err);
-	if (attempt->frozen_fd < 0)
-		return -1;
 	job.frozen_fd = attempt->frozen_fd;
 	if (agent_run(&job, &outcome, err) < 0)
 		return -1;
@@ -114,6 +139,10 @@ static int run_agent(struct attempt *attempt, struct err *err)
 	}
 	if (!outcome.last.result.collected)
 		return err_set(err, ERR_SYS, "the workspace was not collected");
+	/* What was reserved and not needed goes back. */
+	size = lseek(attempt->frozen_fd, 0, SEEK_CUR);
+	if (size < 0 || ftruncate(attempt->frozen_fd, size) < 0)
+		return err_sys(err, "cut the archive of the workspace");
 	/* From the line in the journal on, this archive is the agent's work. */
 	if (fsync(attempt->frozen_fd) < 0 || fsync(attempt->folder_fd) < 0)
 		return err_sys(err, "sync the archive of the workspace");
@@ -286,8 +315,8 @@ static int ask_judge(struct attempt *attempt, struct jail_source *source, struct
 static int judge(struct attempt *attempt, struct err *err)
 {
 	cleanup(mem_free) struct jail_spec *specs = mem_alloc(JAIL_SOURCE_ROLES, sizeof(*specs));
-	auto_fd oracle = path_open(attempt->task_fd, "oracle.tree", O_RDONLY, 0, err);
-	auto_fd baseline = path_open(attempt->task_fd, "baseline.tree", O_RDONLY, 0, err);
+	auto_fd oracle = path_open_file(attempt->task_fd, "oracle.tree", err);
+	auto_fd baseline = path_open_file(attempt->task_fd, "baseline.tree", err);
 	const struct task *task = &attempt->task;
 	const struct role roles[] = {
 		{ WORKER_ORACLE, task->oracle.build.out.items[0], task->oracle.symbol, oracle },

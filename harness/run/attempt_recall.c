@@ -36,7 +36,7 @@ int attempt_open_task(struct attempt *attempt, struct err *err)
 	    io_read_file(attempt->task_fd, "task.yaml", STR_MAX - 1, &text, err) < 0 ||
 	    task_parse("task.yaml", text.text, text.len, &attempt->task, err) < 0)
 		return -1;
-	attempt->pristine_fd = path_open(attempt->task_fd, "pristine.tree", O_RDONLY, 0, err);
+	attempt->pristine_fd = path_open_file(attempt->task_fd, "pristine.tree", err);
 	return attempt->pristine_fd < 0 ? -1 : 0;
 }
 
@@ -98,7 +98,7 @@ int attempt_take_up(struct attempt *attempt, struct err *err)
 	if (recall(attempt, err) < 0 || attempt_open_task(attempt, err) < 0 ||
 	    attempt_open_folder(attempt, err) < 0)
 		return -1;
-	attempt->frozen_fd = path_open(attempt->folder_fd, "frozen.tree", O_RDONLY, 0, err);
+	attempt->frozen_fd = path_open_file(attempt->folder_fd, "frozen.tree", err);
 	return attempt->frozen_fd < 0 ? -1 : 0;
 }
 

@@ -78,7 +78,7 @@ static bool is_run_id(const char *run)
 
 int journal_open_read(int dir_fd, struct err *err)
 {
-	return path_open(dir_fd, JOURNAL_FILE, O_RDONLY, 0, err);
+	return path_open_file(dir_fd, JOURNAL_FILE, err);
 }
 
 void journal_reader_init(struct journal_reader *reader, int fd)

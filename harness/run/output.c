@@ -28,7 +28,7 @@ static int open_stream(struct output_stream *stream, int dir_fd, const char *nam
 		return 0;
 	if (snprintf(file, sizeof(file), "%s.%s", name, suffix) >= (int) sizeof(file))
 		return err_set(err, ERR_INPUT, "the log's name '%s' is too long", name);
-	stream->log_fd = path_open(dir_fd, file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644, err);
+	stream->log_fd = path_new_file(dir_fd, file, err);
 	return stream->log_fd < 0 ? -1 : 0;
 }
 

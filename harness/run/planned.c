@@ -51,7 +51,7 @@ int planned_digest_fd(int fd, const char *what, struct digest *out, struct err *
 
 int planned_digest_file(int folder_fd, const char *path, struct digest *out, struct err *err)
 {
-	auto_fd fd = path_open(folder_fd, path, O_RDONLY, 0, err);
+	auto_fd fd = path_open_file(folder_fd, path, err);
 
 	if (fd < 0)
 		return -1;

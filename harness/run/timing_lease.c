@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 
 /* Beside the launcher's leases of uid ranges; the launcher makes the folder. */
@@ -76,7 +77,7 @@ static void leave_turn(struct timing *timing)
 static bool take_lock(struct timing *timing, int how)
 {
 	timing->is_waiting_for_others = true;
-	if (!pass_turn(timing))
+	if (clock_now() < timing->rest_until || !pass_turn(timing))
 		return false;
 	if (timing->locked == how || lock_now(timing->files.lock_fd, how))
 		timing->locked = how;
@@ -86,13 +87,21 @@ static bool take_lock(struct timing *timing, int how)
 	return timing->locked == how;
 }
 
+/* Who asks now and then would never find it free, were it taken again at once. */
+static void unlock_for_others(struct timing *timing)
+{
+	if (timing->locked != 0)
+		unlock(timing->files.lock_fd);
+	if (timing->locked == LOCK_EX && timing->files.lock_fd >= 0)
+		timing->rest_until = clock_after_ms(TIMING_REST_MS);
+	timing->locked = 0;
+}
+
 static void drop_lock(struct timing *timing)
 {
 	if (timing->working > 0 || timing->marking > 0)
 		return;
-	if (timing->locked != 0)
-		unlock(timing->files.lock_fd);
-	timing->locked = 0;
+	unlock_for_others(timing);
 }
 
 void timing_want(struct timing *timing, enum timing_use use)
@@ -140,10 +149,8 @@ void timing_give_back(struct timing *timing, enum timing_use use)
 	if (use == TIMING_WORK)
 		timing->working--;
 	/* With CPUs to spare, agents hold no lock and the marking's is given back with it. */
-	if (use == TIMING_MARK && !timing->is_scarce && timing->locked != 0) {
-		unlock(timing->files.lock_fd);
-		timing->locked = 0;
-	}
+	if (use == TIMING_MARK && !timing->is_scarce)
+		unlock_for_others(timing);
 	drop_lock(timing);
 }
 

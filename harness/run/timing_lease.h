@@ -26,6 +26,10 @@ enum timing_use {
 	TIMING_MARK, /* a marking */
 };
 
+/* How long a run that has marked leaves the lease to others; longer than between two looks of
+ * theirs. */
+enum { TIMING_REST_MS = 50 };
+
 struct timing_files {
 	int lock_fd, turn_fd; /* -1: no lease beyond this run */
 };
@@ -39,6 +43,7 @@ struct timing {
 	size_t waiting;            /* seats that want to mark */
 	int locked;                /* LOCK_SH, LOCK_EX, or 0 */
 	bool has_turn;
+	int64_t rest_until;         /* on clock_now(): others of the host come first */
 	bool is_waiting_for_others; /* another run has the lease; for the progress line */
 };
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/base/path.h"
+#include "sandbox/base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sandbox/base/syscalls.h"
 
@@ -62,4 +65,25 @@ int path_open(int dir_fd, const char *path, int flags, mode_t mode, struct err *
 int path_open_folder(int dir_fd, const char *path, struct err *err)
 {
 	return path_open(dir_fd, path, O_RDONLY | O_DIRECTORY, 0, err);
+}
+
+int path_open_file(int dir_fd, const char *path, struct err *err)
+{
+	auto_fd fd = path_open(dir_fd, path, O_RDONLY | O_NONBLOCK, 0, err);
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) < 0)
+		return err_sys(err, "look at '%s'", path);
+	if (!S_ISREG(info.st_mode))
+		return err_set(err, ERR_INPUT, "'%s' is not a regular file", path);
+	return fd_take(&fd);
+}
+
+int path_new_file(int dir_fd, const char *path, struct err *err)
+{
+	if (unlinkat(dir_fd, path, 0) < 0 && errno != ENOENT)
+		return err_sys(err, "remove '%s'", path);
+	return path_open(dir_fd, path, O_RDWR | O_CREAT | O_EXCL, 0644, err);
 }

@@ -31,6 +31,18 @@ bool path_is_relative(const char *path);
 int path_open(int dir_fd, const char *path, int flags, mode_t mode, struct err *err) must_check;
 
 /**
+ * path_open_file() - path_open() of a regular file, to be read; anything else, which could keep us
+ * waiting, is an ERR_INPUT error
+ */
+int path_open_file(int dir_fd, const char *path, struct err *err) must_check;
+
+/**
+ * path_new_file() - a new, empty file of mode 0644 to read and write, in place of whatever has the
+ * name (but not of a folder)
+ */
+int path_new_file(int dir_fd, const char *path, struct err *err) must_check;
+
+/**
  * path_open_folder() - path_open() of a folder, to be read or used as a dir_fd
  */
 int path_open_folder(int dir_fd, const char *path, struct err *err) must_check;

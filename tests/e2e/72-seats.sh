@@ -127,12 +127,14 @@ check test "$(value finished)" = true
 
 it 'stops with a clear error when the disk is full, and goes on when there is room'
 mkdir "$scratch/disk"
+# What an agent may leave is reserved before it begins.
+printf 'schema: 1\nname: small\nagent: { workspace: { size: 1MiB, inodes: 64 } }\n' >"$scratch/small.yaml"
 mount -t tmpfs -o size=8m disk "$scratch/disk"
 chmod 755 "$scratch/disk"
 e2e_mounts=$(cat /proc/self/mountinfo) # with this one
 for line in 3 6 8 10 12 16; do
 	folder=$scratch/disk/run-$line
-	PROCTOR_STOP_AT_LINE=$line "$hooks/proctor" run --run "$folder" --agent scripted:cheat-previous \
+	PROCTOR_STOP_AT_LINE=$line "$hooks/proctor" run --run "$folder" --policy "$scratch/small.yaml" --agent scripted:cheat-previous \
 		--agent "scripted:$scratch/broken" "$task" >"$scratch/out" 2>"$scratch/err" &
 	proctor=$!
 	wait_for grep -q '^State:[[:space:]]*T' "/proc/$proctor/status"
@@ -154,3 +156,65 @@ for line in 3 6 8 10 12 16; do
 	rm -r "$folder"
 done
 umount "$scratch/disk"
+
+it 'reserves what an agent may leave, so that none fills the disk of the run'
+mkdir "$scratch/disk2"
+mount -t tmpfs -o size=6m disk "$scratch/disk2"
+chmod 755 "$scratch/disk2"
+e2e_mounts=$(cat /proc/self/mountinfo)
+program filler 'head -c 100000000 /dev/urandom >big; true'
+printf 'schema: 1\nname: roomy\nagent: { workspace: { size: 8MiB, inodes: 64 } }\n' >"$scratch/roomy.yaml"
+run -t 60 proctor run --run "$scratch/disk2/roomy" --policy "$scratch/roomy.yaml" --agent "scripted:$scratch/filler" "$task"
+expect_code 4
+expect_err 'reserve 8 MiB for what the agent may leave: No space left on device'
+check_not grep -q '"state":"AGENT"' "$scratch/disk2/roomy/journal.jsonl"
+rm -r "$scratch/disk2/roomy"
+report "$e2e_build/proctor" run --run "$scratch/disk2/small" --policy "$scratch/small.yaml" --agent "scripted:$scratch/filler" "$task"
+check test "$(value infra)" = 0
+check test "$(value finished)" = true
+umount "$scratch/disk2"
+
+it 'opens what the caller of sudo names with his rights, and makes the folder with them'
+echo secret >"$scratch/rooted"
+chmod 600 "$scratch/rooted"
+mkdir -m 755 "$scratch/roots"
+SUDO_UID=$(id -u daemon)
+export SUDO_UID
+run -t 30 proctor run --run "$scratch/sudo1" --agent "scripted:$scratch/rooted" "$task"
+expect_code 3
+expect_err 'rooted.*Permission denied'
+run -t 30 proctor run --run "$scratch/roots/run" --agent "scripted:$scratch/broken" "$task"
+expect_code 3
+expect_err 'Permission denied'
+check_not test -e "$scratch/roots/run"
+run -t 30 proctor resume "$scratch/many"
+expect_code 3
+expect_err "is that of 'proctor'"
+run -t 30 proctor jail --put "$scratch/rooted" -- true
+expect_code 125
+unset SUDO_UID
+
+it 'is not kept waiting by what is no file'
+cp -a "$scratch/many" "$scratch/fifo"
+sed -i '$d' "$scratch/fifo/journal.jsonl"
+for file in policy.yaml planned.json tasks/row-softmax/task.yaml tasks/row-softmax/pristine.tree agents/1.tree; do
+	rm "$scratch/fifo/$file"
+	mkfifo "$scratch/fifo/$file"
+	run -t 10 proctor resume "$scratch/fifo"
+	expect_code 3
+	cp -a "$scratch/many/$file" "$scratch/fifo/.new" && mv "$scratch/fifo/.new" "$scratch/fifo/$file"
+done
+
+it 'is ended by SIGTERM to all of its group as by one to itself'
+setsid "$e2e_build/proctor" run --run "$scratch/group" --agent "scripted:$scratch/slow" "$task" >"$scratch/out" 2>"$scratch/err" &
+proctor=$!
+begun() {
+	grep -q '"state":"AGENT"' "$scratch/group/journal.jsonl" 2>/dev/null
+}
+wait_for begun
+kill -TERM "-$proctor"
+wait "$proctor"
+code=$?
+expect_code 1
+check grep -q '"stopped":true' "$scratch/group/journal.jsonl"
+expect_nothing_left

@@ -392,19 +392,27 @@ TEST(a_log_that_exists_is_begun_anew)
 	output_done(&second);
 }
 
-TEST(a_log_that_is_a_link_is_not_followed)
+TEST(a_log_that_is_a_link_is_not_followed_but_replaced)
 {
 	auto_scene scene = scene_open(1000);
 	struct output second = OUTPUT_INIT;
 	struct err err = ERR_INIT;
-	int pipes[OUTPUT_STREAMS];
+	int pipes[OUTPUT_STREAMS], pair[2];
+	struct stat info;
 
 	CHECK_INT(symlinkat("agent.stdout", scene.folder, "other.stdout"), 0);
-	CHECK_INT(pipe2(pipes, O_CLOEXEC), 0);
-	CHECK_INT(output_open(&second, scene.folder, "other", pipes, 10, &err), -1);
-	CHECK(pipes[0] >= 0 && pipes[1] >= 0); /* still the caller's */
-	close(pipes[0]);
-	close(pipes[1]);
+	CHECK_INT(mkfifoat(scene.folder, "other.stderr", 0644), 0);
+	for (int i = 0; i < OUTPUT_STREAMS; i++) {
+		CHECK_INT(pipe2(pair, O_CLOEXEC), 0);
+		pipes[i] = pair[0];
+		close(pair[1]);
+	}
+	CHECK_OK(output_open(&second, scene.folder, "other", pipes, 10, &err));
+	CHECK_INT(fstatat(scene.folder, "other.stdout", &info, AT_SYMLINK_NOFOLLOW), 0);
+	CHECK(S_ISREG(info.st_mode));
+	CHECK_INT(fstatat(scene.folder, "other.stderr", &info, AT_SYMLINK_NOFOLLOW), 0);
+	CHECK(S_ISREG(info.st_mode));
+	output_done(&second);
 }
 
 TEST(a_full_disk_is_told_once_and_the_jail_goes_on)

@@ -45,6 +45,12 @@ static bool gets(struct timing *timing, enum timing_use use)
 	return timing_try(timing, use);
 }
 
+/* As after TIMING_REST_MS. */
+static void has_rested(struct timing *timing)
+{
+	timing->rest_until = 0;
+}
+
 TEST(of_one_host_one_marking_is_timed_at_a_time)
 {
 	begin(false);
@@ -58,6 +64,24 @@ TEST(of_one_host_one_marking_is_timed_at_a_time)
 	CHECK(!b.is_waiting_for_others);
 	CHECK(!timing_try(&a, TIMING_MARK));
 	CHECK(a.is_waiting_for_others);
+	timing_give_back(&b, TIMING_MARK);
+	has_rested(&a);
+	CHECK(timing_try(&a, TIMING_MARK));
+	timing_give_back(&a, TIMING_MARK);
+	end();
+}
+
+/* Else a run of many seats would mark all of them before another run's first. */
+TEST(who_has_marked_lets_others_go_first)
+{
+	begin(false);
+	CHECK(gets(&a, TIMING_MARK));
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(!gets(&a, TIMING_MARK));
+	CHECK(a.is_waiting_for_others);
+	CHECK(gets(&b, TIMING_MARK));
+	has_rested(&a);
+	CHECK(!timing_try(&a, TIMING_MARK));
 	timing_give_back(&b, TIMING_MARK);
 	CHECK(timing_try(&a, TIMING_MARK));
 	timing_give_back(&a, TIMING_MARK);
@@ -108,6 +132,7 @@ TEST(once_a_marking_waits_no_further_agent_of_its_run_is_let_in)
 	CHECK(timing_try(&a, TIMING_MARK));
 	CHECK(!timing_try(&a, TIMING_WORK));
 	timing_give_back(&a, TIMING_MARK);
+	has_rested(&a);
 	CHECK(timing_try(&a, TIMING_WORK));
 	end();
 }
@@ -171,6 +196,7 @@ TEST(an_agent_that_waited_and_is_gone_changes_nothing)
 	CHECK(!gets(&b, TIMING_WORK));
 	timing_forget(&b, TIMING_WORK);
 	timing_give_back(&a, TIMING_MARK);
+	has_rested(&a);
 	CHECK(gets(&a, TIMING_MARK));
 	timing_give_back(&a, TIMING_MARK);
 	CHECK_INT(b.working + b.marking + b.waiting, 0);
