@@ -331,11 +331,12 @@ static void measure(struct layout *layout, size_t rows)
 static void print(struct layout *layout, struct str *out)
 {
 	const struct table *table = layout->table;
-	const size_t rows = table->cell_count / table->column_count;
 	cleanup(mem_free) size_t *widths = mem_alloc(layout->count + 1, sizeof(*widths));
 	cleanup(str_done) struct str text = STR_INIT;
+	size_t rows;
 
-	assert(table->cell_count % table->column_count == 0);
+	assert(table->column_count > 0 && table->cell_count % table->column_count == 0);
+	rows = table->cell_count / table->column_count;
 	layout->widths = widths;
 	measure(layout, rows);
 	for (size_t i = 0; i < layout->count; i++) {
