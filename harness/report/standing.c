@@ -156,7 +156,7 @@ static const struct table_column columns[] = {
 	{ "agent",              "AGENT",         TABLE_LEFT },
 	{ "tasks",              "TASKS",         TABLE_RIGHT },
 	{ "attempts",           "TRIES",         TABLE_RIGHT },
-	{ "infra",              "INFRA",         TABLE_RIGHT },
+	{ "infra_attempts",     "INFRA",         TABLE_RIGHT },
 	{ "unmarked_tasks",     "NO MARK",       TABLE_RIGHT },
 	{ "compiled",           "COMPILED",      TABLE_RIGHT },
 	{ "right",              "RIGHT",         TABLE_RIGHT },
@@ -274,10 +274,10 @@ void standing_table(const struct standing *standing, struct table *out)
 /* ---- as text ---- */
 
 /* What stands in one table of a terminal; without "task" where there is none. */
-static const char *const in_short[] = { "agent",     "tasks",     "attempts", "right",
-					"score",     "geometric", "fast_1",   "fast_2",
-					"both",      "seen_only", "none",     "unseen_only",
-					"retention", "infra" };
+static const char *const in_short[] = { "agent",     "tasks",         "attempts", "right",
+					"score",     "geometric",     "fast_1",   "fast_2",
+					"both",      "seen_only",     "none",     "unseen_only",
+					"retention", "infra_attempts" };
 static const char *const of_marks[] = { "task",     "agent",       "tasks",        "attempts",
 					"right",    "right_once",  "right_always", "score",
 					"score_sd", "score_least", "score_most",   "geometric",
@@ -297,10 +297,10 @@ static const char *const of_unseen[] = { "task",
 					 "unseen_if_baseline",
 					 "retention",
 					 "gap" };
-static const char *const of_timing[] = { "task",         "agent",         "fast",
-					 "slow",         "same",          "ambg",
-					 "launch_bound", "untimed",       "unseen_not_marked",
-					 "infra",        "unmarked_tasks" };
+static const char *const of_timing[] = { "task",           "agent",         "fast",
+					 "slow",           "same",          "ambg",
+					 "launch_bound",   "untimed",       "unseen_not_marked",
+					 "infra_attempts", "unmarked_tasks" };
 
 /* Without the columns that say nothing of rows of this kind. */
 static void print_view(const struct standing *standing, const struct table *table,
