@@ -350,8 +350,12 @@ static void add_narrow(const struct standing *standing, struct str *out)
 		str_add_shown(out, record->task, strlen(record->task));
 		str_addf(out, ", ");
 		str_add_shown(out, record->agent, strlen(record->agent));
-		str_addf(out, ", try %u: full seen score %.1f, unseen ", record->attempt,
-			 score_attempt(&result));
+		str_addf(out, ", try %u", record->attempt);
+		if (record->run) {
+			str_addf(out, " of ");
+			str_add_shown(out, record->run, strlen(record->run));
+		}
+		str_addf(out, ": full seen score %.1f, unseen ", score_attempt(&result));
 		str_add_shown(out, record->unseen.kind, strlen(record->unseen.kind));
 		if (record->unseen.cases > 0)
 			str_addf(out, " (%u unseen cases)", record->unseen.cases);

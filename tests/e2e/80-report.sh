@@ -36,8 +36,8 @@ expect_no_err .
 it 'shows who is right on seen cases only: full seen score, unseen WRONG, and how many cases'
 run proctor report "$scratch/first"
 expect_code 0
-expect_out '^  matmul, narrow, try 2: full seen score 620\.0, unseen WRONG \(8 unseen cases\)$'
-expect_out '^  stencil, narrow, try 3: full seen score 620\.0, unseen WRONG \(8 unseen cases\)$'
+expect_out '^  matmul, narrow, try 2 of run-1: full seen score 620\.0, unseen WRONG \(8 unseen cases\)$'
+expect_out '^  stencil, narrow, try 3 of run-1: full seen score 620\.0, unseen WRONG \(8 unseen cases\)$'
 
 it 'has a row for each task and agent, and for each attempt, where that is asked for'
 run proctor report --by task --attempts "$scratch/first" "$scratch/second"

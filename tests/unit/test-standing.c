@@ -65,11 +65,11 @@ TEST(who_is_right_on_seen_cases_only_is_told_with_the_full_score_and_no_shape)
 	records[3].unseen.cases = 0; /* of an earlier build */
 	standing_make(records, NULL, COUNT, STANDING_BY_AGENT, &standing);
 	standing_add_long(&standing, &plain, &out);
-	CHECK(strstr(
-		out.text,
-		"right on seen cases only:\n"
-		"  matmul, narrow, try 2: full seen score 620.0, unseen WRONG (8 unseen cases)\n"
-		"  stencil, narrow, try 2: full seen score 620.0, unseen WRONG\n"));
+	CHECK(strstr(out.text,
+		     "right on seen cases only:\n"
+		     "  matmul, narrow, try 2 of run-1: full seen score 620.0, unseen WRONG (8 "
+		     "unseen cases)\n"
+		     "  stencil, narrow, try 2 of run-1: full seen score 620.0, unseen WRONG\n"));
 	CHECK(strstr(out.text,
 		     "AGENT   BOTH  SHARE  SEEN ONLY  SHARE  UNSEEN ONLY  SHARE  NONE  SHARE  "
 		     "P(UNSEEN|SEEN)  P(UNSEEN|BASELINE)  RETENTION          GAP\n"
