@@ -32,6 +32,11 @@ int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) mu
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
+ * cli_report() - proctor report: how the agents of one or several runs stand
+ */
+int cli_report(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
  * cli_run() - proctor run: agents on tasks, frozen and marked
  */
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

@@ -10,6 +10,7 @@
 
 #include "harness/cli/signals.h"
 #include "harness/report/attempts.h"
+#include "harness/report/standing.h"
 #include "harness/run/schedule.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
@@ -98,13 +99,16 @@ static struct record *collect(const struct run *run, size_t *count)
 	return records;
 }
 
+/* What has no mark has no part in it. */
 static struct score_summary summarise(const struct record *records, size_t count)
 {
 	cleanup(mem_free) struct score_result *results = mem_alloc(count, sizeof(*results));
+	size_t marked = 0;
 
 	for (size_t i = 0; i < count; i++)
-		results[i] = record_result(&records[i]);
-	return score_summarise(results, count);
+		if (record_is_marked(&records[i]))
+			results[marked++] = record_result(&records[i]);
+	return score_summarise(results, marked);
 }
 
 /* What the table does not say: attempts that are not in it. */
@@ -122,13 +126,15 @@ static int print_report(const struct run *run, const struct record *records, siz
 			bool color, struct err *err)
 {
 	cleanup(table_done) struct table report = TABLE_INIT;
+	cleanup(standing_done) struct standing standing = STANDING_INIT;
 	cleanup(str_done) struct str text = STR_INIT;
 	const struct table_style style = { .has_color = color };
-	struct score_summary summary = summarise(records, count);
 
-	attempts_table(records, count, &report);
+	attempts_table(records, count, false, &report);
 	table_print(&report, &style, &text);
-	attempts_add_summary(&summary, &text);
+	standing_make(records, NULL, count, STANDING_BY_AGENT, &standing);
+	str_addf(&text, "\n");
+	standing_add_short(&standing, &style, &text);
 	add_rest(run, count, &text);
 	return io_write_waiting(STDOUT_FILENO, text.text, text.len, "the report", err);
 }
@@ -137,11 +143,12 @@ static int write_json(const struct run *run, const struct record *records, size_
 		      const struct running *running, struct err *err)
 {
 	cleanup(table_done) struct table report = TABLE_INIT;
+	cleanup(standing_done) struct standing standing = STANDING_INIT;
 	cleanup(str_done) struct str text = STR_INIT;
 	struct score_summary summary = summarise(records, count);
 	struct json_writer json;
 
-	attempts_table(records, count, &report);
+	attempts_table(records, count, false, &report);
 	json_writer_init(&json, &text);
 	json_put_object(&json, NULL);
 	json_put_text(&json, "run", run->planned.run);
@@ -151,6 +158,8 @@ static int write_json(const struct run *run, const struct record *records, size_
 	json_put_int(&json, "infra", (int64_t) run->slots.infra);
 	json_put_bool(&json, "finished", slots_are_through(&run->slots));
 	table_put(&report, &json, "attempts");
+	standing_make(records, NULL, count, STANDING_BY_AGENT, &standing);
+	standing_put(&standing, &json);
 	attempts_put_summary(&summary, &json, "summary");
 	json_put_end(&json);
 	str_add(&text, "\n", 1);

@@ -4,19 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+/* The first one only where it is asked for. */
 static const struct table_column columns[] = {
 	/* clang-format off */
-	{ "task",       "TASK",    TABLE_LEFT },
-	{ "agent",      "AGENT",   TABLE_LEFT },
-	{ "attempt",    "TRY",     TABLE_RIGHT },
-	{ "ending",     "ENDING",  TABLE_LEFT },
-	{ "seen",       "SEEN",    TABLE_LEFT },
-	{ "unseen",     "UNSEEN",  TABLE_LEFT },
-	{ "speedup",    "SPEEDUP", TABLE_LEFT },
-	{ "verdict",    "VERDICT", TABLE_LEFT },
-	{ "score",      "SCORE",   TABLE_RIGHT },
-	{ "wall_ns",    "TIME",    TABLE_RIGHT },
-	{ "why",        "WHY",     TABLE_LEFT },
+	{ "run",            "RUN",       TABLE_LEFT },
+	{ "task",           "TASK",      TABLE_LEFT },
+	{ "agent",          "AGENT",     TABLE_LEFT },
+	{ "attempt",        "TRY",       TABLE_RIGHT },
+	{ "ending",         "ENDING",    TABLE_LEFT },
+	{ "seen",           "SEEN",      TABLE_LEFT },
+	{ "unseen",         "UNSEEN",    TABLE_LEFT },
+	{ "speedup",        "SPEEDUP",   TABLE_LEFT, true },
+	{ "verdict",        "VERDICT",   TABLE_LEFT },
+	{ "unseen_speedup", "ON UNSEEN", TABLE_RIGHT },
+	{ "unseen_verdict", "VERDICT",   TABLE_LEFT },
+	{ "score",          "SCORE",     TABLE_RIGHT },
+	{ "wall_ns",        "TIME",      TABLE_RIGHT },
+	{ "why",            "WHY",       TABLE_LEFT },
 	/* clang-format on */
 };
 
@@ -90,21 +94,25 @@ static void add_ending(struct table *table, const struct record_ending *ending)
 	table_bytes(table, text.text, text.len);
 }
 
-static void add_row(struct table *table, const struct record *record)
+static void add_row(struct table *table, const struct record *record, bool has_run)
 {
-	const struct record_mark *seen = &record->seen;
+	const struct record_mark *seen = &record->seen, *unseen = &record->unseen;
 	const struct score_result result = record_result(record);
 	const bool is_timed = seen->blocks > 0;
 
+	if (has_run)
+		table_text(table, record->run);
 	table_text(table, record->task);
 	table_text(table, record->agent);
 	table_int(table, record->attempt);
 	add_ending(table, &record->ending);
 	add_toned(table, record_is_marked(record) ? seen->kind : "INFRA");
-	add_toned(table, record->unseen.kind);
+	add_toned(table, unseen->kind);
 	table_interval(table, is_timed ? exp(seen->ratio) : NAN, exp(seen->ratio_low),
 		       exp(seen->ratio_high));
 	add_toned(table, is_timed ? seen->verdict : NULL);
+	table_double(table, unseen->blocks > 0 ? exp(unseen->ratio) : NAN, 2);
+	add_toned(table, unseen->blocks > 0 ? unseen->verdict : NULL);
 	table_double(table, record_is_marked(record) ? score_attempt(&result) : NAN, 1);
 	table_duration(table, record->times.leased_ns == 0
 				      ? RECORD_UNKNOWN
@@ -112,23 +120,13 @@ static void add_row(struct table *table, const struct record *record)
 	table_text(table, why(record));
 }
 
-void attempts_table(const struct record *records, size_t count, struct table *out)
+void attempts_table(const struct record *records, size_t count, bool has_run, struct table *out)
 {
-	table_init(out, columns, ARRAY_LEN(columns));
-	for (size_t i = 0; i < count; i++)
-		add_row(out, &records[i]);
-}
+	const size_t skipped = has_run ? 0 : 1;
 
-void attempts_add_summary(const struct score_summary *summary, struct str *out)
-{
-	str_addf(out, "%zu attempt%s: %zu compiled, %zu correct, mean score %.1f\n", summary->tasks,
-		 summary->tasks == 1 ? "" : "s", summary->compiled, summary->correct,
-		 summary->mean_score);
-	str_addf(out,
-		 "speedup over all attempts: mean %.2f, geometric %.2f (a failed one counts %.1f), "
-		 "fast_1 %.0f %%, fast_2 %.0f %%\n",
-		 summary->mean_speedup, summary->geometric, SCORE_SPEEDUP_FLOOR,
-		 100 * summary->fast_1, 100 * summary->fast_2);
+	table_init(out, columns + skipped, ARRAY_LEN(columns) - skipped);
+	for (size_t i = 0; i < count; i++)
+		add_row(out, &records[i], has_run);
 }
 
 void attempts_put_summary(const struct score_summary *summary, struct json_writer *json,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "harness/report/table.h"
@@ -8,22 +9,17 @@
 #include "harness/run/score.h"
 
 /*
- * The report of a run: a row an attempt. Every record gives one row, whatever became of it.
+ * The attempts of a run, or of several: a row an attempt. Every record gives one row, whatever
+ * became of it. TRY is the attempt's number within its task, all agents, repeats and retries of
+ * the run counted through: that of its folder.
  */
 
 /**
  * attempts_table() - fill an empty table
- * @out: table_done() frees it
+ * @has_run: with a column that says which run
+ * @out:     table_done() frees it
  */
-void attempts_table(const struct record *records, size_t count, struct table *out);
-
-/**
- * attempts_add_summary() - append two lines: how many attempts, how many correct, the figures
- *
- * fast_1 and fast_2 are shares of all attempts: those whose verdict is FAST, and of these those
- * with a speedup of more than 2.
- */
-void attempts_add_summary(const struct score_summary *summary, struct str *out);
+void attempts_table(const struct record *records, size_t count, bool has_run, struct table *out);
 
 /**
  * attempts_put_summary() - write the figures as a JSON object

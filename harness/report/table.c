@@ -7,7 +7,15 @@
 
 #include "sandbox/base/mem.h"
 
-enum cell_kind { CELL_NONE, CELL_TEXT, CELL_INT, CELL_DOUBLE, CELL_INTERVAL, CELL_DURATION };
+enum cell_kind {
+	CELL_NONE,
+	CELL_TEXT,
+	CELL_INT,
+	CELL_DOUBLE,
+	CELL_SHARE,
+	CELL_INTERVAL,
+	CELL_DURATION
+};
 
 struct table_cell {
 	enum cell_kind kind;
@@ -76,6 +84,11 @@ void table_double(struct table *table, double value, int decimals)
 	cell->decimals = decimals;
 }
 
+void table_share(struct table *table, double value)
+{
+	add(table, isfinite(value) ? CELL_SHARE : CELL_NONE)->real = value;
+}
+
 void table_interval(struct table *table, double center, double low, double high)
 {
 	struct table_cell *cell = add(table, isfinite(center) ? CELL_INTERVAL : CELL_NONE);
@@ -135,6 +148,9 @@ static void show(const struct table_cell *cell, struct str *out)
 		break;
 	case CELL_DOUBLE:
 		str_addf(out, "%.*f", cell->decimals, cell->real);
+		break;
+	case CELL_SHARE:
+		str_addf(out, "%.0f %%", 100 * cell->real);
 		break;
 	case CELL_INTERVAL:
 		str_addf(out, "%.2f [", cell->real);
@@ -249,22 +265,24 @@ static const char *tone_code(enum table_tone tone)
 struct layout {
 	const struct table *table;
 	const struct table_style *style;
-	size_t *widths; /* a column */
+	size_t *columns; /* which are shown */
+	size_t *widths;  /* of each of them */
+	size_t count;
 	size_t last_width;
 };
 
-static void add_cell(const struct layout *layout, size_t column, const char *tone, struct str *text,
+static void add_cell(const struct layout *layout, size_t shown, const char *tone, struct str *text,
 		     struct str *out)
 {
-	const struct table *table = layout->table;
-	const bool is_last = column + 1 == table->column_count;
+	const struct table_column *column = &layout->table->columns[layout->columns[shown]];
+	const bool is_last = shown + 1 == layout->count;
 	size_t pad;
 
 	if (is_last && layout->style->width > 0)
 		table_cut(text, layout->last_width);
-	pad = layout->widths[column];
+	pad = layout->widths[shown];
 	pad -= MIN_OF(pad, table_text_width(text->text, text->len));
-	if (table->columns[column].align == TABLE_RIGHT)
+	if (column->align == TABLE_RIGHT)
 		add_spaces(out, pad);
 	/* Escapes are put around the text alone, so they do not disturb the widths. */
 	if (layout->style->has_color && tone[0] != '\0')
@@ -275,53 +293,94 @@ static void add_cell(const struct layout *layout, size_t column, const char *ton
 		str_add(out, "\n", 1);
 		return;
 	}
-	if (table->columns[column].align == TABLE_LEFT)
+	if (column->align == TABLE_LEFT)
 		add_spaces(out, pad);
 	add_spaces(out, GAP);
 }
 
-static void measure(struct layout *layout)
+static const struct table_cell *cell_at(const struct layout *layout, size_t row, size_t shown)
 {
 	const struct table *table = layout->table;
+
+	return &table->cells[row * table->column_count + layout->columns[shown]];
+}
+
+static void measure(struct layout *layout, size_t rows)
+{
 	cleanup(str_done) struct str text = STR_INIT;
 	size_t before_last = 0;
 
-	for (size_t i = 0; i < table->column_count; i++)
-		layout->widths[i] =
-			table_text_width(table->columns[i].title, strlen(table->columns[i].title));
-	for (size_t i = 0; i < table->cell_count; i++) {
-		size_t *width = &layout->widths[i % table->column_count];
+	for (size_t i = 0; i < layout->count; i++) {
+		const char *title = layout->table->columns[layout->columns[i]].title;
 
-		str_clear(&text);
-		show(&table->cells[i], &text);
-		*width = MAX_OF(*width, table_text_width(text.text, text.len));
+		layout->widths[i] = table_text_width(title, strlen(title));
+		for (size_t row = 0; row < rows; row++) {
+			str_clear(&text);
+			show(cell_at(layout, row, i), &text);
+			layout->widths[i] =
+				MAX_OF(layout->widths[i], table_text_width(text.text, text.len));
+		}
 	}
-	for (size_t i = 0; i + 1 < table->column_count; i++)
+	for (size_t i = 0; i + 1 < layout->count; i++)
 		before_last += layout->widths[i] + GAP;
 	layout->last_width = layout->style->width > before_last + LAST_LEAST
 				   ? layout->style->width - before_last
 				   : LAST_LEAST;
 }
 
+static void print(struct layout *layout, struct str *out)
+{
+	const struct table *table = layout->table;
+	cleanup(mem_free) size_t *widths = mem_alloc(layout->count + 1, sizeof(*widths));
+	cleanup(str_done) struct str text = STR_INIT;
+	size_t rows;
+
+	assert(table->column_count > 0 && table->cell_count % table->column_count == 0);
+	rows = table->cell_count / table->column_count;
+	layout->widths = widths;
+	measure(layout, rows);
+	for (size_t i = 0; i < layout->count; i++) {
+		str_clear(&text);
+		str_addf(&text, "%s", table->columns[layout->columns[i]].title);
+		add_cell(layout, i, "\033[1m", &text, out);
+	}
+	for (size_t row = 0; row < rows; row++) {
+		for (size_t i = 0; i < layout->count; i++) {
+			const struct table_cell *cell = cell_at(layout, row, i);
+
+			str_clear(&text);
+			show(cell, &text);
+			add_cell(layout, i, tone_code(cell->tone), &text, out);
+		}
+	}
+}
+
 void table_print(const struct table *table, const struct table_style *style, struct str *out)
 {
-	cleanup(mem_free) size_t *widths = mem_alloc(table->column_count, sizeof(*widths));
-	cleanup(str_done) struct str text = STR_INIT;
-	struct layout layout = { .table = table, .style = style, .widths = widths };
-	const size_t columns = table->column_count;
+	cleanup(mem_free) size_t *columns = mem_alloc(table->column_count, sizeof(*columns));
+	struct layout layout = {
+		.table = table,
+		.style = style,
+		.columns = columns,
+		.count = table->column_count,
+	};
 
-	assert(table->cell_count % columns == 0);
-	measure(&layout);
-	for (size_t i = 0; i < table->column_count; i++) {
-		str_clear(&text);
-		str_addf(&text, "%s", table->columns[i].title);
-		add_cell(&layout, i, "\033[1m", &text, out);
-	}
-	for (size_t i = 0; i < table->cell_count; i++) {
-		str_clear(&text);
-		show(&table->cells[i], &text);
-		add_cell(&layout, i % columns, tone_code(table->cells[i].tone), &text, out);
-	}
+	for (size_t i = 0; i < table->column_count; i++)
+		columns[i] = i;
+	print(&layout, out);
+}
+
+void table_print_some(const struct table *table, const char *const *keys, size_t key_count,
+		      const struct table_style *style, struct str *out)
+{
+	cleanup(mem_free) size_t *columns = mem_alloc(key_count + 1, sizeof(*columns));
+	struct layout layout = { .table = table, .style = style, .columns = columns };
+
+	for (size_t i = 0; i < key_count; i++)
+		for (size_t column = 0; column < table->column_count; column++)
+			if (strcmp(keys[i], table->columns[column].key) == 0)
+				columns[layout.count++] = column;
+	print(&layout, out);
 }
 
 /* ---- JSON ---- */
@@ -340,6 +399,7 @@ static void put_cell(const struct table_cell *cell, struct json_writer *json, co
 		json_put_int(json, key, cell->number);
 		break;
 	case CELL_DOUBLE:
+	case CELL_SHARE:
 		json_put_double(json, key, cell->real);
 		break;
 	case CELL_INTERVAL:
@@ -366,4 +426,89 @@ void table_put(const struct table *table, struct json_writer *json, const char *
 			json_put_end(json);
 	}
 	json_put_end(json);
+}
+
+/* ---- CSV ---- */
+
+/* The shortest decimal that reads back, as in JSON; what is not finite is nothing to say. */
+static void add_number(struct str *out, double value)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	struct json_writer json;
+
+	if (!isfinite(value))
+		return;
+	json_writer_init(&json, &text);
+	json_put_array(&json, NULL);
+	json_put_double(&json, NULL, value);
+	json_put_end(&json);
+	str_add(out, text.text + 1, text.len - 2); /* without the brackets */
+}
+
+static void add_field(struct str *out, const struct str *text)
+{
+	cleanup(str_done) struct str shown = STR_INIT;
+
+	str_add_shown(&shown, text->text, text->len);
+	if (!strpbrk(shown.text, ",\"\r\n")) {
+		str_add(out, shown.text, shown.len);
+		return;
+	}
+	str_add(out, "\"", 1);
+	for (size_t i = 0; i < shown.len; i++)
+		str_add(out, shown.text[i] == '"' ? "\"\"" : &shown.text[i],
+			shown.text[i] == '"' ? 2 : 1);
+	str_add(out, "\"", 1);
+}
+
+static void add_fields(struct str *out, const struct table_cell *cell, bool is_interval)
+{
+	switch (cell->kind) {
+	case CELL_NONE:
+		break;
+	case CELL_TEXT:
+		add_field(out, &cell->text);
+		break;
+	case CELL_INT:
+	case CELL_DURATION:
+		str_addf(out, "%lld", (long long) cell->number);
+		break;
+	case CELL_DOUBLE:
+	case CELL_SHARE:
+	case CELL_INTERVAL:
+		add_number(out, cell->real);
+		break;
+	}
+	if (!is_interval)
+		return;
+	str_add(out, ",", 1);
+	if (cell->kind == CELL_INTERVAL)
+		add_number(out, cell->low);
+	str_add(out, ",", 1);
+	if (cell->kind == CELL_INTERVAL)
+		add_number(out, cell->high);
+}
+
+static void add_end(struct str *out, bool is_last)
+{
+	str_add(out, is_last ? "\n" : ",", 1);
+}
+
+void table_add_csv(const struct table *table, struct str *out)
+{
+	const size_t columns = table->column_count;
+
+	assert(table->cell_count % columns == 0);
+	for (size_t i = 0; i < columns; i++) {
+		const char *key = table->columns[i].key;
+
+		str_addf(out, "%s", key);
+		if (table->columns[i].is_interval)
+			str_addf(out, ",%s_low,%s_high", key, key);
+		add_end(out, i + 1 == columns);
+	}
+	for (size_t i = 0; i < table->cell_count; i++) {
+		add_fields(out, &table->cells[i], table->columns[i % columns].is_interval);
+		add_end(out, (i + 1) % columns == 0);
+	}
 }

@@ -9,9 +9,9 @@
 #include "sandbox/base/str.h"
 
 /*
- * A table: rows of typed cells, shown as aligned text or as JSON
+ * A table: rows of typed cells, shown as aligned text, as JSON or as CSV
  *
- * Both forms come from the same cells, so they can not disagree. Texts may be any bytes: shown,
+ * All forms come from the same cells, so they can not disagree. Texts may be any bytes: shown,
  * they are escaped. Whether colour is wanted is main's to decide (a terminal, and NO_COLOR not
  * set); how wide a text is on a terminal is estimated from its code points, without a locale.
  */
@@ -21,6 +21,7 @@ struct table_column {
 	const char *key;   /* in JSON */
 	const char *title; /* on a terminal */
 	enum table_align align;
+	bool is_interval; /* its cells are intervals: three fields of a line of CSV */
 };
 
 enum table_tone { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_DOUBTFUL, TABLE_DIM };
@@ -73,6 +74,11 @@ void table_int(struct table *table, int64_t value);
 void table_double(struct table *table, double value, int decimals);
 
 /**
+ * table_share() - a share from 0 to 1, shown as "75 %"; not finite: nothing to say
+ */
+void table_share(struct table *table, double value);
+
+/**
  * table_interval() - "1.52 [1.48, 1.57]"; a bound that is not finite is shown as "?"
  */
 void table_interval(struct table *table, double center, double low, double high);
@@ -98,9 +104,24 @@ struct table_style {
 void table_print(const struct table *table, const struct table_style *style, struct str *out);
 
 /**
+ * table_print_some() - the same, but only these columns, in this order
+ * @keys: of @key_count columns; one that the table does not have is left out
+ */
+void table_print_some(const struct table *table, const char *const *keys, size_t key_count,
+		      const struct table_style *style, struct str *out);
+
+/**
  * table_put() - write the rows as an array of objects, the member @key of what is open
  */
 void table_put(const struct table *table, struct json_writer *json, const char *key);
+
+/**
+ * table_add_csv() - append the table as comma-separated values (RFC 4180, lines end in \n)
+ *
+ * The first line has the keys. An interval takes three fields, KEY, KEY_low and KEY_high; nothing
+ * to say is an empty field.
+ */
+void table_add_csv(const struct table *table, struct str *out);
 
 /**
  * table_add_duration() - append a duration for people: "0.35 s", "12 s", "3:07", "2:03:07"

@@ -66,6 +66,15 @@ static void fill_place(const struct judging_result *judged, const struct mark *m
 	out->want = mark->want;
 }
 
+static uint32_t count_cases(const struct judging_result *judged, bool is_seen)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < judged->case_count; i++)
+		count += is_seen == !judged->is_unseen[i];
+	return count;
+}
+
 static struct record_mark mark_of(const struct judging_result *judged,
 				  const struct marking_set *set, const char *why, bool is_seen,
 				  struct run *run)
@@ -76,6 +85,7 @@ static struct record_mark mark_of(const struct judging_result *judged,
 	if (mark->kind == MARK_NONE)
 		return out;
 	out.kind = names_text(mark_kind_names, (int) mark->kind);
+	out.cases = count_cases(judged, is_seen);
 	if (mark->kind != MARK_VALID) {
 		out.stage = names_text(mark_stage_names, (int) mark->stage);
 		out.reason = names_text(mark_reason_names, (int) mark->reason);

@@ -7,7 +7,7 @@
 
 #include "sandbox/base/io.h"
 
-static bool is_correct(const struct record_mark *mark)
+bool record_is_right(const struct record_mark *mark)
 {
 	return mark->kind &&
 	       (strcmp(mark->kind, "VALID") == 0 || strcmp(mark->kind, "SUSPECT") == 0);
@@ -15,13 +15,13 @@ static bool is_correct(const struct record_mark *mark)
 
 static bool is_fast(const struct record_mark *mark)
 {
-	return is_correct(mark) && mark->blocks > 0 && mark->verdict &&
+	return record_is_right(mark) && mark->blocks > 0 && mark->verdict &&
 	       strcmp(mark->verdict, "FAST") == 0;
 }
 
 double record_speedup(const struct record_mark *mark)
 {
-	return is_correct(mark) && mark->blocks > 0 ? exp(mark->ratio) : 0;
+	return record_is_right(mark) && mark->blocks > 0 ? exp(mark->ratio) : 0;
 }
 
 bool record_is_marked(const struct record *record)
@@ -35,7 +35,7 @@ struct score_result record_result(const struct record *record)
 	if (!record_is_marked(record))
 		return (struct score_result){ .is_compiled = false };
 	return (struct score_result){ .is_compiled = record->is_built,
-				      .is_correct = is_correct(&record->seen),
+				      .is_correct = record_is_right(&record->seen),
 				      .speedup = record_speedup(&record->seen),
 				      .is_fast = is_fast(&record->seen) };
 }
@@ -124,6 +124,7 @@ static void put_mark(struct json_writer *json, const char *key, const struct rec
 	json_put_text(json, "reason", mark->reason);
 	json_put_text(json, "role", mark->role);
 	json_put_text(json, "why", mark->why);
+	put_known(json, "cases", mark->cases > 0 ? (int64_t) mark->cases : RECORD_UNKNOWN);
 	put_known(json, "case_index", mark->case_index);
 	put_known(json, "call", mark->call);
 	if (!is_unseen) {

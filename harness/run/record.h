@@ -37,6 +37,7 @@ struct record_mark {
 	const char *reason; /* "value", "late", … */
 	const char *role;   /* whose worker it was */
 	const char *why;    /* in words, for people */
+	uint32_t cases;     /* how many the set has; 0: not known */
 
 	int64_t case_index; /* the first failing case; RECORD_UNKNOWN: none */
 	int64_t call;
@@ -153,6 +154,11 @@ struct score_result record_result(const struct record *record);
  * It still is a selected task: over all tasks it counts as failed.
  */
 bool record_is_marked(const struct record *record);
+
+/**
+ * record_is_right() - is every output of the set right? VALID, or SUSPECT, which is advisory
+ */
+bool record_is_right(const struct record_mark *mark);
 
 /**
  * record_speedup() - exp(ratio); 0 if the set is not VALID or was not timed

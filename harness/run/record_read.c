@@ -132,6 +132,18 @@ static int read_place(const struct json_value *mark, struct arena *arena, struct
 	return 0;
 }
 
+/* Absent in records of earlier builds. */
+static int read_cases(const struct json_value *mark, struct record_mark *out, struct err *err)
+{
+	int64_t cases = 0;
+
+	if (!json_is_absent(json_member(mark, "cases")) &&
+	    json_get_int(mark, "cases", 1, UINT32_MAX, &cases, err) < 0)
+		return -1;
+	out->cases = (uint32_t) cases;
+	return 0;
+}
+
 static int read_mark(const struct json_value *record, const char *key, bool is_unseen,
 		     struct arena *arena, struct record_mark *out, struct err *err)
 {
@@ -144,7 +156,7 @@ static int read_mark(const struct json_value *record, const char *key, bool is_u
 	    get_text(mark, "stage", arena, &out->stage, err) < 0 ||
 	    get_text(mark, "reason", arena, &out->reason, err) < 0 ||
 	    get_text(mark, "role", arena, &out->role, err) < 0 ||
-	    get_text(mark, "why", arena, &out->why, err) < 0 ||
+	    get_text(mark, "why", arena, &out->why, err) < 0 || read_cases(mark, out, err) < 0 ||
 	    get_int(mark, "case_index", RECORD_UNKNOWN, &out->case_index, err) < 0 ||
 	    get_int(mark, "call", RECORD_UNKNOWN, &out->call, err) < 0 ||
 	    (!is_unseen && read_place(mark, arena, out, err) < 0) ||

@@ -64,3 +64,19 @@ struct score_spread {
  * score_spread() - repeats of one figure: their mean and how far they lie apart
  */
 struct score_spread score_spread(const double *values, size_t count);
+
+/* A mean and how well it is known. */
+struct score_interval {
+	size_t count;
+	double mean; /* NAN: of nothing */
+	double low;  /* -INFINITY, INFINITY: of fewer than two values, nothing is known */
+	double high;
+};
+
+/**
+ * score_mean_interval() - a mean and its two-sided 95 % interval by Student's t
+ *
+ * The interval holds for values that are drawn independently from something not too far from a
+ * normal distribution; logarithms of ratios are nearer to that than ratios.
+ */
+struct score_interval score_mean_interval(const double *values, size_t count);

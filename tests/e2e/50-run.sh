@@ -52,6 +52,18 @@ record 1 | grep -q '"committed_first":true' || fail 'the record does not say so'
 it 'tells nothing of an unseen case but its number'
 record 3 | grep -q '"why":"WRONG: candidate, check: an output is wrong; unseen case [0-9]*"' || fail "$(record 3)"
 
+it 'says how many unseen cases there are, and how the agents stand, now and later'
+record 3 | grep -q '"unseen":{"kind":"WRONG",.*"cases":[1-9]' || fail "$(record 3)"
+cp "$scratch/out" "$scratch/told"
+check grep -qE '^scripted:honest-vector +1 +1 +100 % ' "$scratch/told"
+check grep -qE '^scripted:cheat-previous +1 +1 +0 % +20\.0 +0\.10 ' "$scratch/told"
+run proctor report --attempts "$scratch/run"
+expect_code 0
+expect_out '^  row-softmax, scripted:cheat-seen-shapes, try 3 of [^:]*: full seen score [0-9.]*, unseen WRONG \([1-9][0-9]* unseen cases\)$'
+# The rows of the attempts are those that the run has shown.
+grep '^row-softmax ' "$scratch/told" | sed 's/  */ /g' >"$scratch/rows"
+grep '^row-softmax ' "$scratch/out" | sed 's/  */ /g' | cmp -s - "$scratch/rows" || fail 'other rows'
+
 it "leaves the run to the operator's account"
 check test "$(stat -c %U "$scratch/run")" = proctor
 check test "$(find "$scratch/run" ! -user proctor)" = "$scratch/run/secret"

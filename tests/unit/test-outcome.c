@@ -284,6 +284,8 @@ TEST(of_an_unseen_case_the_number_is_told_and_no_value_or_name)
 	finish(&text);
 	CHECK_STR(record.unseen.kind, "WRONG");
 	CHECK_INT(record.unseen.case_index, 1);
+	CHECK_INT(record.seen.cases, 1);
+	CHECK_INT(record.unseen.cases, 1);
 	CHECK(!record.unseen.case_name);
 	CHECK(!record.unseen.has_values);
 	CHECK_INT(record.unseen.index, RECORD_UNKNOWN);

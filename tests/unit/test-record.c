@@ -135,7 +135,7 @@ TEST(an_unseen_case_is_never_told)
 	CHECK(!strstr(text.text, "secret-shape"));
 	CHECK(!strstr(text.text, "98765.5"));
 	CHECK(!strstr(text.text, "77"));
-	CHECK(strstr(text.text, "\"case_index\":1"));
+	CHECK(strstr(text.text, "\"cases\":null,\"case_index\":1"));
 
 	/* That the search finds what is there: the same mark of the seen set. */
 	record.seen = record.unseen;
@@ -145,6 +145,18 @@ TEST(an_unseen_case_is_never_told)
 	CHECK(strstr(text.text, "\"case\":\"secret-shape\""));
 	CHECK(strstr(text.text, "\"got\":1.25,\"want\":98765.5"));
 	CHECK(strstr(text.text, "\"index\":77"));
+}
+
+TEST(how_many_cases_a_set_has_is_told)
+{
+	struct record record = good_record();
+	cleanup(str_done) struct str text = STR_INIT;
+	struct json_writer json;
+
+	record.unseen.cases = 8;
+	json_writer_init(&json, &text);
+	record_put(&json, NULL, &record);
+	CHECK(strstr(text.text, "\"cases\":8,\"case_index\":1"));
 }
 
 TEST(an_ending_does_not_replace_a_mark)
@@ -176,6 +188,7 @@ TEST(only_a_correct_and_timed_mark_has_a_speedup)
 
 	record.seen.kind = "SUSPECT";
 	CHECK(record_speedup(&record.seen) > 1.9);
+	CHECK(record_is_right(&record.seen));
 	record.seen.kind = "WRONG";
 	CHECK(record_speedup(&record.seen) <= 0);
 	CHECK(!record_result(&record).is_correct);

@@ -106,3 +106,35 @@ TEST(repeats_have_a_mean_and_a_spread)
 	CHECK_NEAR(spread.most, 9);
 	CHECK_NEAR(score_spread(values, 1).sd, 0);
 }
+
+TEST(a_mean_has_an_interval_by_students_t)
+{
+	static const double values[] = { 1, 2, 3, 4 };
+	const struct score_interval interval = score_mean_interval(values, 4);
+
+	/* sd = sqrt(5 / 3), half = 3.1824 * sd / 2 */
+	CHECK_INT(interval.count, 4);
+	CHECK_NEAR(interval.mean, 2.5);
+	CHECK_NEAR(interval.low, 0.445769633);
+	CHECK_NEAR(interval.high, 4.554230367);
+}
+
+TEST(an_interval_between_two_rows_of_the_table_is_the_wider_one)
+{
+	double values[36];
+
+	for (size_t i = 0; i < 36; i++)
+		values[i] = i % 2 == 0 ? 1 : -1; /* sd = sqrt(36 / 35) */
+	CHECK_NEAR(score_mean_interval(values, 36).high, 2.0423 / sqrt(35));
+}
+
+TEST(of_one_value_or_none_no_interval_is_known)
+{
+	static const double one[] = { 3 };
+
+	CHECK(isnan(score_mean_interval(NULL, 0).mean));
+	CHECK_NEAR(score_mean_interval(one, 1).mean, 3);
+	CHECK(isinf(score_mean_interval(one, 1).low) && score_mean_interval(one, 1).low < 0);
+	CHECK(isinf(score_mean_interval(one, 1).high));
+	CHECK(isinf(score_mean_interval(NULL, 0).high));
+}

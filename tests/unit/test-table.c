@@ -179,3 +179,61 @@ TEST(a_cut_never_splits_a_character)
 		CHECK_STR(cut.text, want[width - 1]);
 	}
 }
+
+TEST(some_columns_can_be_shown_in_another_order)
+{
+	static const char *const keys[] = { "count", "nothing", "name" };
+	cleanup(table_done) struct table table = TABLE_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
+
+	make(&table);
+	table_print_some(&table, keys, ARRAY_LEN(keys), &(struct table_style){ .width = 0 }, &out);
+	CHECK_STR(out.text, "   COUNT  NAME\n"
+			    "12345678  a\n"
+			    "      -1  k\xc3\xa4se\n");
+}
+
+TEST(shares_are_shown_in_percent_and_told_as_they_are)
+{
+	static const struct table_column shares[] = { { "share", "SHARE", TABLE_RIGHT } };
+	cleanup(table_done) struct table table = TABLE_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
+	struct json_writer json;
+
+	table_init(&table, shares, 1);
+	table_share(&table, 0.755);
+	table_share(&table, 1);
+	table_share(&table, NAN);
+	CHECK_STR(printed(&table, false, 0, &out), "SHARE\n 76 %\n100 %\n    -\n");
+	str_clear(&out);
+	json_writer_init(&json, &out);
+	table_put(&table, &json, NULL);
+	CHECK_STR(out.text, "[{\"share\":0.755},{\"share\":1.0},{\"share\":null}]");
+}
+
+TEST(as_csv_each_kind_of_cell_has_its_fields)
+{
+	static const struct table_column kinds[] = {
+		{ "text", "TEXT", TABLE_LEFT },
+		{ "speedup", "SPEEDUP", TABLE_LEFT, true },
+		{ "wall_ns", "TIME", TABLE_RIGHT },
+	};
+	cleanup(table_done) struct table table = TABLE_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
+
+	table_init(&table, kinds, 3);
+	table_text(&table, "a, \"b\"");
+	table_interval(&table, 1.5, 1.25, INFINITY);
+	table_duration(&table, 1500000000);
+	table_text(&table, "line\nbreak");
+	table_interval(&table, NAN, 0, 0);
+	table_duration(&table, -1);
+	table_text(&table, NULL);
+	table_double(&table, 0.1, 2);
+	table_int(&table, -7);
+	table_add_csv(&table, &out);
+	CHECK_STR(out.text, "text,speedup,speedup_low,speedup_high,wall_ns\n"
+			    "\"a, \"\"b\"\"\",1.5,1.25,,1500000000\n"
+			    "line\\x0abreak,,,,\n"
+			    ",0.1,,,-7\n");
+}
