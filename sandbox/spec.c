@@ -183,12 +183,13 @@ static int check_memory(const struct jail_spec *spec, struct err *err)
 	for (size_t i = 0; i < spec->plan.tmpfs_count; i++)
 		need += spec->plan.tmpfs[i].bytes + spec->plan.tmpfs[i].inodes * SPEC_INODE_MEMORY;
 	if (spec->cgroup.memory < need)
-		return err_set(err, ERR_INPUT,
-			       "a memory limit of %llu bytes is less than the %llu that the tmpfs "
-			       "filled to the brim and %llu to work with need: give more memory, or "
-			       "less to the tmpfs (proctor jail: --work, --files, --tmp)",
-			       (unsigned long long) spec->cgroup.memory, (unsigned long long) need,
-			       (unsigned long long) WORKING_MEMORY);
+		return err_set(
+			err, ERR_INPUT,
+			"a memory limit of %llu bytes is less than the %llu that the tmpfs "
+			"filled to the brim and %llu to work with need: give more memory, or "
+			"less to the tmpfs (proctor jail: --work, --files, --tmp)",
+			(unsigned long long) spec->cgroup.memory, (unsigned long long) need,
+			(unsigned long long) WORKING_MEMORY);
 	return 0;
 }
 
