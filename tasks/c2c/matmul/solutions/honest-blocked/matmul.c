@@ -7,9 +7,11 @@
  * stays in registers while p runs. What the last panel lacks is packed as zeros and not stored, so
  * that only the last rows need another loop. MOST_DEPTH is what the task says of k.
  */
-enum { LANES = 8, COLS = 16, ROWS = 4, STRIP = 256, MOST_DEPTH = 600 };
+enum { COLS = 16, ROWS = 4, STRIP = 256, MOST_DEPTH = 600 };
 
-typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
+/* Eight floats at a time where there is AVX2; four are what every x86-64 and every arm64 has. */
+typedef float vec8 __attribute__((vector_size(8 * sizeof(float))));
+typedef float vec4 __attribute__((vector_size(4 * sizeof(float))));
 
 #define ALWAYS static inline __attribute__((always_inline))
 
@@ -17,35 +19,60 @@ struct sizes {
 	int64_t m, n, k;
 };
 
-/* A tile of four rows, or of one: a constant of the caller. Of its columns, @width are stored. */
-ALWAYS void tile(const float *a, const float *panel, float *c, const struct sizes *size,
-		 int64_t width, int rows)
+static int64_t least(int64_t x, int64_t y)
 {
-	vec low[ROWS] = {}, high[ROWS] = {};
+	return x < y ? x : y;
+}
 
-	for (int64_t p = 0; p < size->k; p++) {
-		vec left, right;
-
-		memcpy(&left, panel + p * COLS, sizeof(left));
-		memcpy(&right, panel + p * COLS + LANES, sizeof(right));
-#pragma GCC unroll 4
-		for (int i = 0; i < rows; i++) {
-			low[i] += a[i * size->k + p] * left;
-			high[i] += a[i * size->k + p] * right;
-		}
+/*
+ * A tile of two vectors by four rows, or one: a constant of the caller, so that sums become
+ * registers. Of its columns @width are stored.
+ */
+#define DEFINE_TILE(name, vec)                                                                   \
+	ALWAYS void name(const float *a, const float *panel, float *c, const struct sizes *size, \
+			 int64_t width, int rows)                                                \
+	{                                                                                        \
+		enum { LANES = sizeof(vec) / sizeof(float) };                                    \
+		vec low[ROWS] = {}, high[ROWS] = {};                                             \
+                                                                                                 \
+		for (int64_t p = 0; p < size->k; p++) {                                          \
+			vec left, right;                                                         \
+                                                                                                 \
+			memcpy(&left, panel + p * COLS, sizeof(left));                           \
+			memcpy(&right, panel + p * COLS + LANES, sizeof(right));                 \
+			_Pragma("GCC unroll 4") for (int i = 0; i < rows; i++)                   \
+			{                                                                        \
+				low[i] += a[i * size->k + p] * left;                             \
+				high[i] += a[i * size->k + p] * right;                           \
+			}                                                                        \
+		}                                                                                \
+		_Pragma("GCC unroll 4") for (int i = 0; i < rows; i++)                           \
+		{                                                                                \
+			float *out = c + i * size->n;                                            \
+                                                                                                 \
+			if (width >= 2 * LANES) {                                                \
+				memcpy(out, &low[i], sizeof(low[i]));                            \
+				memcpy(out + LANES, &high[i], sizeof(high[i]));                  \
+				continue;                                                        \
+			}                                                                        \
+			for (int64_t j = 0; j < width; j++)                                      \
+				out[j] = j < LANES ? low[i][j] : high[i][j - LANES];             \
+		}                                                                                \
 	}
-#pragma GCC unroll 4
-	for (int i = 0; i < rows; i++) {
-		float *out = c + i * size->n;
 
-		if (width == COLS) {
-			memcpy(out, &low[i], sizeof(low[i]));
-			memcpy(out + LANES, &high[i], sizeof(high[i]));
-			continue;
-		}
-		for (int64_t j = 0; j < width; j++)
-			out[j] = j < LANES ? low[i][j] : high[i][j - LANES];
+DEFINE_TILE(tile8, vec8)
+DEFINE_TILE(tile4, vec4)
+
+ALWAYS void tile(const float *a, const float *panel, float *c, const struct sizes *size,
+		 int64_t width, int rows, int lanes)
+{
+	if (lanes == 8) {
+		tile8(a, panel, c, size, width, rows);
+		return;
 	}
+	tile4(a, panel, c, size, width, rows);
+	if (width > COLS / 2)
+		tile4(a, panel + COLS / 2, c + COLS / 2, size, width - COLS / 2, rows);
 }
 
 ALWAYS void pack(const float *b, float *panel, const struct sizes *size, int64_t width)
@@ -62,12 +89,7 @@ ALWAYS void pack(const float *b, float *panel, const struct sizes *size, int64_t
 	}
 }
 
-static int64_t least(int64_t x, int64_t y)
-{
-	return x < y ? x : y;
-}
-
-ALWAYS void tiled(const float *a, const float *b, float *c, const struct sizes *size)
+ALWAYS void tiled(const float *a, const float *b, float *c, const struct sizes *size, int lanes)
 {
 	static _Alignas(64) float panels[STRIP * MOST_DEPTH];
 	int64_t k = size->k, n = size->n;
@@ -80,11 +102,11 @@ ALWAYS void tiled(const float *a, const float *b, float *c, const struct sizes *
 		for (; i + ROWS <= size->m; i += ROWS)
 			for (int64_t j = from; j < to; j += COLS)
 				tile(a + i * k, panels + (j - from) * k, c + i * n + j, size,
-				     least(COLS, to - j), ROWS);
+				     least(COLS, to - j), ROWS, lanes);
 		for (; i < size->m; i++)
 			for (int64_t j = from; j < to; j += COLS)
 				tile(a + i * k, panels + (j - from) * k, c + i * n + j, size,
-				     least(COLS, to - j), 1);
+				     least(COLS, to - j), 1, lanes);
 	}
 }
 
@@ -98,24 +120,24 @@ ALWAYS void few_columns(const float *a, const float *b, float *c, const struct s
 		for (int64_t p = 0; p < k; p++)
 			column[p] = b[p * size->n + j];
 		for (int64_t i = 0; i < size->m; i++) {
-			vec sums = {}, more = {};
+			vec8 sums = {}, more = {};
 			float sum = 0;
 			int64_t p = 0;
 
-			for (; p + 2 * LANES <= k; p += 2 * LANES) {
-				vec left, right;
+			for (; p + 16 <= k; p += 16) {
+				vec8 left, right;
 
 				memcpy(&left, a + i * k + p, sizeof(left));
 				memcpy(&right, column + p, sizeof(right));
 				sums += left * right;
-				memcpy(&left, a + i * k + p + LANES, sizeof(left));
-				memcpy(&right, column + p + LANES, sizeof(right));
+				memcpy(&left, a + i * k + p + 8, sizeof(left));
+				memcpy(&right, column + p + 8, sizeof(right));
 				more += left * right;
 			}
 			for (; p < k; p++)
 				sum += a[i * k + p] * column[p];
 			sums += more;
-			for (int lane = 0; lane < LANES; lane++)
+			for (int lane = 0; lane < 8; lane++)
 				sum += sums[lane];
 			c[i * size->n + j] = sum;
 		}
@@ -125,7 +147,7 @@ ALWAYS void few_columns(const float *a, const float *b, float *c, const struct s
 /* A few rows: b is read once, as it lies, which takes longer than all else. */
 ALWAYS void few_rows(const float *a, const float *b, float *c, const struct sizes *size)
 {
-	int64_t n = size->n, whole = n - n % LANES;
+	int64_t n = size->n, whole = n - n % 8;
 
 	memset(c, 0, (size_t) (size->m * n) * sizeof(float));
 	for (int64_t p = 0; p < size->k; p++) {
@@ -133,8 +155,8 @@ ALWAYS void few_rows(const float *a, const float *b, float *c, const struct size
 			float factor = a[i * size->k + p];
 			float *out = c + i * n;
 
-			for (int64_t j = 0; j < whole; j += LANES) {
-				vec sum, line;
+			for (int64_t j = 0; j < whole; j += 8) {
+				vec8 sum, line;
 
 				memcpy(&sum, out + j, sizeof(sum));
 				memcpy(&line, b + p * n + j, sizeof(line));
@@ -147,32 +169,21 @@ ALWAYS void few_rows(const float *a, const float *b, float *c, const struct size
 	}
 }
 
-ALWAYS void product(const float *a, const float *b, float *c, const struct sizes *size)
+ALWAYS void product(const float *a, const float *b, float *c, const struct sizes *size, int lanes)
 {
-	if (size->n < LANES)
+	if (size->n < 8)
 		few_columns(a, b, c, size);
-	else if (size->m < ROWS)
+	else if (size->m < 2 * ROWS)
 		few_rows(a, b, c, size);
 	else
-		tiled(a, b, c, size);
+		tiled(a, b, c, size, lanes);
 }
 
 #ifdef __x86_64__
 __attribute__((target("avx2,fma"))) static void product_avx2(const float *a, const float *b,
 							     float *c, const struct sizes *size)
 {
-	product(a, b, c, size);
-}
-
-static int has_avx2(void)
-{
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-#else
-#define product_avx2 product
-static int has_avx2(void)
-{
-	return 0;
+	product(a, b, c, size, 8);
 }
 #endif
 
@@ -180,8 +191,11 @@ void matmul(const float *a, const float *b, float *c, int64_t m, int64_t n, int6
 {
 	const struct sizes size = { m, n, k };
 
-	if (has_avx2())
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
 		product_avx2(a, b, c, &size);
-	else
-		product(a, b, c, &size);
+		return;
+	}
+#endif
+	product(a, b, c, &size, 4);
 }
