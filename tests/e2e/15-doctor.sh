@@ -151,7 +151,7 @@ expect_code 0
 expect_out '^row-softmax +c2c +3 +odd,up,down,edge +softmax.c +4 '
 run proctor tasks list --json "$e2e_root/tasks"
 expect_code 0
-expect_out '^\{"tasks":\[\{"task":"row-softmax",.*\],"broken":\[\]\}$'
+expect_out '^\{"tasks":\[\{"task":"heat-stencil",.*\{"task":"row-softmax",.*\],"broken":\[\]\}$'
 
 it 'goes on past a task that is broken, and names file, line, key and value'
 mkdir -p "$scratch/tasks/c2c"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# proctor run: from a task and scripts to marks and records. About a minute on a quiet machine; on one
-# where others keep the CPUs busy, an honest candidate may be AMBG or RESOURCE, and tests fail.
+# proctor run: from tasks and scripts to marks and records. About a minute and a half on a quiet
+# machine; on one where others keep the CPUs busy, an honest candidate may be AMBG or RESOURCE, and
+# tests fail.
 # shellcheck disable=SC2016 # scripts are expanded inside of the jail
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
@@ -48,6 +49,23 @@ first=$(grep -n '"event":"run.committed"' "$scratch/run/journal.jsonl" | cut -d 
 agent=$(grep -n '"event":"attempt.begun"' "$scratch/run/journal.jsonl" | head -n 1 | cut -d : -f 1)
 check test "$first" -lt "$agent"
 record 1 | grep -q '"committed_first":true' || fail 'the record does not say so'
+
+it 'marks every solution of every task VALID or WRONG as its NOTE.md says'
+for folder in "$e2e_root"/tasks/c2c/*/; do
+	name=$(basename "$folder")
+	set --
+	for solution in "$folder"solutions/*/; do
+		set -- "$@" --agent "scripted:$(basename "$solution")"
+	done
+	run -t 120 proctor run --run "$scratch/run-$name" "$@" "$folder"
+	expect_code 1
+	for solution in "$folder"solutions/*/; do
+		expected=$(sed -n 's/^Expected: seen \([A-Z]*\).*, unseen \([A-Z]*\).*/"seen":{"kind":"\1".*"unseen":{"kind":"\2"/p' "${solution}NOTE.md")
+		[ -n "$expected" ] || fail "${solution}NOTE.md expects nothing"
+		found=$(grep -l "\"agent\":\"scripted:$(basename "$solution")\".*$expected" "$scratch/run-$name"/attempts/*/record.json)
+		[ -n "$found" ] || fail "$name: $(basename "$solution")"
+	done
+done
 
 it 'tells nothing of an unseen case but its number'
 record 3 | grep -q '"why":"WRONG: candidate, check: an output is wrong; unseen case [0-9]*"' || fail "$(record 3)"
