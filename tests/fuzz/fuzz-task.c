@@ -17,7 +17,7 @@ static void check_case(const struct cases *cases, const struct task_case *made)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < cases->arg_count; i++) {
-		if (cases->args[i].role != ARG_SCALAR && made->args[i].elements == 0)
+		if (cases->args[i].role != ARG_SCALAR && made->args[i].tensor.count == 0)
 			__builtin_trap();
 		bytes += made->args[i].bytes;
 	}

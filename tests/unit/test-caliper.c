@@ -59,7 +59,7 @@ static struct bench *open_bench(const char *symbol)
 		SKIP("needs CPUs 0 and 1");
 	judge_plan(plan);
 	judge_add_softmax(plan, ROWS, COLS, false);
-	CHECK_OK(marking_shape(&plan->cases[0], false, &bench->shape, &err));
+	CHECK_OK(marking_shape(&plan->cases[0], MARKING_TASK, &bench->shape, &err));
 	mem_free(&plan);
 	fork_source_init(&bench->source);
 	bench->source.program = WORKER_PROGRAM;
