@@ -19,7 +19,8 @@ static void make_desk(struct problems *problems)
 
 		fill = MAX_OF(fill, problems->oracle_shapes[i].filled_bytes);
 		for (uint32_t arg = 0; arg < item->arg_count; arg++)
-			if (marking_has_values(&item->args[arg]))
+			if (marking_has_values(&item->args[arg]) &&
+			    !tensor_is_dense(&item->args[arg].tensor))
 				plain = MAX_OF(plain, tensor_plain_bytes(&item->args[arg].tensor));
 	}
 	problems->desk = (struct problem_desk){

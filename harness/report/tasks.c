@@ -127,13 +127,27 @@ static bool is_close(const struct arg *arg)
 	return arg_has_result(arg) && arg->compare.kind == COMPARER_CLOSE;
 }
 
+static void add_exprs(struct str *out, const struct expr *exprs, uint64_t count)
+{
+	str_addf(out, "[");
+	for (uint64_t i = 0; i < count; i++) {
+		str_addf(out, "%s", i == 0 ? "" : ", ");
+		add_expr(out, &exprs[i]);
+	}
+	str_addf(out, "]");
+}
+
+/* A scalar has no shape, and neither has a buffer of one element. */
 static void add_shape(struct str *out, const struct arg *arg)
 {
-	for (uint64_t i = 0; i < arg->rank; i++) {
-		str_addf(out, "%s", i == 0 ? "[" : ", ");
-		add_expr(out, &arg->shape[i]);
+	if (arg->rank > 0)
+		add_exprs(out, arg->shape, arg->rank);
+	if (arg->stride_count > 0) {
+		str_addf(out, " strides ");
+		add_exprs(out, arg->strides, arg->stride_count);
 	}
-	str_addf(out, "%s", arg->rank > 0 ? "]" : "");
+	if (arg->align > 0)
+		str_addf(out, "%salign %" PRIu64, out->len > 0 ? " " : "", arg->align);
 }
 
 static void add_args(struct str *out, const struct cases *cases, const struct table_style *style)
@@ -299,6 +313,15 @@ static void put_dims(struct json_writer *json, const struct dims *dims)
 	json_put_end(json);
 }
 
+static void put_exprs(struct json_writer *json, const char *key, const struct expr *exprs,
+		      uint64_t count)
+{
+	json_put_array(json, key);
+	for (uint64_t i = 0; i < count; i++)
+		json_put_text(json, NULL, exprs[i].source.text);
+	json_put_end(json);
+}
+
 static void put_args(struct json_writer *json, const struct cases *cases)
 {
 	json_put_array(json, "args");
@@ -310,10 +333,9 @@ static void put_args(struct json_writer *json, const struct cases *cases)
 		json_put_text(json, "name", arg->name);
 		json_put_text(json, "role", names_text(arg_role_names, arg->role));
 		json_put_text(json, "type", names_text(element_names, arg->element));
-		json_put_array(json, "shape");
-		for (uint64_t j = 0; j < arg->rank; j++)
-			json_put_text(json, NULL, arg->shape[j].source.text);
-		json_put_end(json);
+		put_exprs(json, "shape", arg->shape, arg->rank);
+		put_exprs(json, "strides", arg->strides, arg->stride_count);
+		json_put_int(json, "align", (int64_t) arg->align);
 		add_rule(&rule, arg);
 		json_put_bytes(json, "rule", rule.text, rule.len);
 		/* A tolerance of an exact result is none. */
