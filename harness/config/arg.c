@@ -1,65 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/config/arg.h"
 
-#include <ctype.h>
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "harness/config/types.h"
 
-const struct name arg_element_names[] = {
-	{ "f32", ARG_F32 },       { "f64", ARG_F64 },
-	{ "i32", ARG_I32 },       { "i64", ARG_I64 },
-	{ "f16", WORD_LATER },    { "bf16", WORD_LATER },
-	{ "i8", WORD_LATER },     { "u8", WORD_LATER },
-	{ "i16", WORD_LATER },    { "u32", WORD_LATER },
-	{ "f8e4m3", WORD_LATER }, { "f8e5m2", WORD_LATER },
-	{ "bool", WORD_LATER },   { NULL },
+const struct name arg_role_names[] = {
+	{ "in", ARG_IN },           { "out", ARG_OUT },       { "inout", ARG_INOUT },
+	{ "scratch", ARG_SCRATCH }, { "scalar", ARG_SCALAR }, { NULL },
 };
+
+enum { ROLES = ARG_SCALAR + 1 };
 
 /* What arg_schema fills; arg_read() makes a struct arg of it. */
 struct arg_source {
-	int in, out, scalar; /* enum arg_element, or -1 */
-	const char *values, *compare;
-	const struct yaml_node *shape, *value;
+	int in, out, inout, scratch, scalar; /* enum element, or -1 */
+	int storage;                         /* enum element, or -1 */
+	uint64_t align;
+	const char *values, *compare, *writes;
+	const struct yaml_node *shape, *strides, *value;
 };
 
 /* clang-format off */
+static const struct name storages[] = { { "u8", ELEMENT_U8 }, { NULL } };
+
 static const struct collection shape = { "a list of expressions such as [B, 2*L]", NULL };
+static const struct collection strides = { "a list of expressions such as [L + 8]", NULL };
 
 static const struct field arg_fields[] = {
-	{ "in",       &type_word,  INT_AT(struct arg_source, in),       OPTIONAL, 0, 0,   arg_element_names,
+	{ "in",       &type_word,  INT_AT(struct arg_source, in),       OPTIONAL, 0, 0,   element_names,
 	  "a buffer the judge fills: its element type" },
-	{ "out",      &type_word,  INT_AT(struct arg_source, out),      OPTIONAL, 0, 0,   arg_element_names,
+	{ "out",      &type_word,  INT_AT(struct arg_source, out),      OPTIONAL, 0, 0,   element_names,
 	  "a buffer the function fills: its element type" },
-	{ "scalar",   &type_word,  INT_AT(struct arg_source, scalar),   OPTIONAL, 0, 0,   arg_element_names,
-	  "a number passed by value: its type; exactly one of in, out, scalar is given" },
+	{ "inout",    &type_word,  INT_AT(struct arg_source, inout),    OPTIONAL, 0, 0,   element_names,
+	  "a buffer the judge fills and the function changes: its element type" },
+	{ "scratch",  &type_word,  INT_AT(struct arg_source, scratch),  OPTIONAL, 0, 0,   element_names,
+	  "a work area, contents of no meaning: its element type" },
+	{ "scalar",   &type_word,  INT_AT(struct arg_source, scalar),   OPTIONAL, 0, 0,   element_names,
+	  "a number passed by value: its type; exactly one of in, out, inout, scratch, scalar is given" },
 	{ "shape",    &type_items, NODE_AT(struct arg_source, shape),   OPTIONAL, 0, ARG_RANK_MAX, &shape,
-	  "in, out: expressions, outermost first" },
-	{ "values",   &type_text,  TEXT_AT(struct arg_source, values),  OPTIONAL, 1, 100, NULL,
-	  "in: the distribution of the values" },
+	  "buffers: expressions, outermost first" },
+	{ "storage",  &type_word,  INT_AT(struct arg_source, storage),  OPTIONAL, 0, 0,   storages,
+	  "i4, u4: the type that holds two of them" },
+	{ "strides",  &type_items, NODE_AT(struct arg_source, strides), OPTIONAL, 0, ARG_RANK_MAX, &strides,
+	  "buffers: distances in elements, of the first extents; what is left out is dense" },
+	{ "align",    &type_count, U64_AT(struct arg_source, align),    OPTIONAL, 1, ARG_ALIGN_MAX, NULL,
+	  "buffers: bytes, a power of two; the first element lies at a multiple of it, and of no more" },
+	{ "values",   &type_text,  TEXT_AT(struct arg_source, values),  OPTIONAL, 1, VALUES_TEXT_MAX, NULL,
+	  "in, inout: the distribution of the values" },
 	{ "compare",  &type_text,  TEXT_AT(struct arg_source, compare), OPTIONAL, 1, 100, NULL,
-	  "out: how a result is compared with the oracle's" },
+	  "out, inout: how a result is compared with the oracle's" },
+	{ "writes",   &type_text,  TEXT_AT(struct arg_source, writes),  OPTIONAL, 1, 100, NULL,
+	  "inout: rows(A), the rows that may change" },
 	{ "value",    &type_expr,  NODE_AT(struct arg_source, value),   OPTIONAL, 1, EXPR_TEXT_MAX, NULL,
-	  "scalar: an expression" },
-	{ "inout",    &type_later, NOWHERE, LATER, 0, 0, NULL, "a buffer that is updated in place" },
-	{ "scratch",  &type_later, NOWHERE, LATER, 0, 0, NULL, "a work area, contents of no meaning" },
+	  "scalar: an expression; of a real type also a number such as 1e-5" },
 	{ "list",     &type_later, NOWHERE, LATER, 0, 0, NULL, "a list of buffers" },
-	{ "storage",  &type_later, NOWHERE, LATER, 0, 0, NULL, "the type that holds packed elements" },
-	{ "strides",  &type_later, NOWHERE, LATER, 0, 0, NULL, "distances in elements, for layouts that are not dense" },
-	{ "align",    &type_later, NOWHERE, LATER, 0, 0, NULL, "alignment of the first element in bytes" },
 	{ "refresh",  &type_later, NOWHERE, LATER, 0, 0, NULL, "when new values are made: call or process" },
-	{ "writes",   &type_later, NOWHERE, LATER, 0, 0, NULL, "inout: the rows that may change" },
 	{ "distinct", &type_later, NOWHERE, LATER, 0, 0, NULL, "no value twice" },
 	{ "from",     &type_later, NOWHERE, LATER, 0, 0, NULL, "the arguments that generated values depend on" },
 };
 /* clang-format on */
 const struct schema arg_schema = { "an argument", arg_fields, ARRAY_LEN(arg_fields), false };
 
-/* Words of the format for which this version has no code. */
-static const char *const later_values[] = { "normal", "loguniform", "randint", "generate", NULL };
-static const char *const later_compares[] = { "exact", "ulp", "set", "ties", NULL };
+/* Which keys go with which role, beside the role's own. */
+enum { NEVER, MAY, MUST };
+
+static const struct key {
+	const char *name, *roles; /* in messages */
+	int need[ROLES];          /* by enum arg_role */
+} keys[] = {
+	/* clang-format off */
+	{ "shape",   "in', 'out', 'inout' or 'scratch", { MUST,  MUST,  MUST,  MUST,  NEVER } },
+	{ "storage", "in', 'out', 'inout' or 'scratch", { MAY,   MAY,   MAY,   MAY,   NEVER } },
+	{ "strides", "in', 'out' or 'inout",            { MAY,   MAY,   MAY,   NEVER, NEVER } },
+	{ "align",   "in', 'out', 'inout' or 'scratch", { MAY,   MAY,   MAY,   MAY,   NEVER } },
+	{ "values",  "in' or 'inout",                   { MUST,  NEVER, MUST,  NEVER, NEVER } },
+	{ "compare", "out' or 'inout",                  { NEVER, MUST,  MUST,  NEVER, NEVER } },
+	{ "writes",  "inout",                           { NEVER, NEVER, MAY,   NEVER, NEVER } },
+	{ "value",   "scalar",                          { NEVER, NEVER, NEVER, NEVER, MUST } },
+	/* clang-format on */
+};
 
 int arg_read_expr(const struct yaml_node *node, const struct expr_names *names,
 		  enum expr_draws draws, struct arena *arena, struct expr *out, struct err *err)
@@ -81,176 +102,155 @@ int arg_read_expr(const struct yaml_node *node, const struct expr_names *names,
 	return expr_compile(&source, names, draws, arena, out, err);
 }
 
-/*
- * Reads "NAME(a,b)" or "NAME(KEY=a,KEY=b)" into two numbers. keys: NULL where the numbers stand
- * alone. Returns NULL or what should have stood there.
- */
-static const char *read_call(const char *text, const char *name, const char *const *keys,
-			     double *numbers)
+static int read_role(const struct yaml_node *node, const struct arg_source *source, struct arg *arg,
+		     struct err *err)
 {
-	const char *at = text + strlen(name);
-
-	if (strncmp(text, name, strlen(name)) != 0 || *at != '(')
-		return "no such word";
-	for (size_t i = 0; i < 2; i++) {
-		char word[64];
-		size_t len;
-
-		at += 1 + strspn(at + 1, " ");
-		if (keys) {
-			size_t key_len = strlen(keys[i]);
-
-			if (strncmp(at, keys[i], key_len) != 0 || at[key_len] != '=')
-				return "a key is missing";
-			at += key_len + 1;
-		}
-		len = strcspn(at, " ,)");
-		if (len >= sizeof(word))
-			return "a number is too long";
-		memcpy(word, at, len);
-		word[len] = '\0';
-		at += len;
-		at += strspn(at, " ");
-		if (types_parse_number(word, &numbers[i]) < 0 || *at != (i == 0 ? ',' : ')'))
-			return "a number is missing";
-	}
-	return at[1] == '\0' ? NULL : "something follows";
-}
-
-static int wrong_call(const struct yaml_node *node, const char *text, const char *const *later,
-		      const char *usage, struct err *err)
-{
-	char room[YAML_SHOWN];
-	size_t len = strcspn(text, "( ");
-
-	for (; *later; later++)
-		if (strlen(*later) == len && strncmp(text, *later, len) == 0)
-			return yaml_err(node, err,
-					"'%s' is not supported yet by this version; write %s",
-					*later, usage);
-	return yaml_err(node, err, "'%s' is not of the form %s", yaml_shown(text, room), usage);
-}
-
-static bool is_real(int element)
-{
-	return element == ARG_F32 || element == ARG_F64;
-}
-
-static int read_values(const struct yaml_node *node, const char *text, int element,
-		       struct arg_values *out, struct err *err)
-{
-	static const double largest[] = {
-		[ARG_F32] = (double) FLT_MAX,
-		[ARG_F64] = DBL_MAX / 4, /* the width of the interval has to be finite */
-		[ARG_I32] = INT32_MAX,
-		[ARG_I64] = 9007199254740992.0, /* 2^53: exact in the double it is read as */
+	const int elements[ROLES] = {
+		[ARG_IN] = source->in,         [ARG_OUT] = source->out,
+		[ARG_INOUT] = source->inout,   [ARG_SCRATCH] = source->scratch,
+		[ARG_SCALAR] = source->scalar,
 	};
-	double range[2];
-	char room[YAML_SHOWN];
+	int given = 0;
 
-	if (read_call(text, "uniform", NULL, range))
-		return wrong_call(node, text, later_values, "uniform(low, high)", err);
-	if (!(range[0] <= range[1]))
-		return yaml_err(node, err, "'%s': low is above high", yaml_shown(text, room));
-	if (fabs(range[0]) > largest[element] || fabs(range[1]) > largest[element])
-		return yaml_err(node, err, "'%s' holds values that %s can not",
-				yaml_shown(text, room), names_text(arg_element_names, element));
-	if (!is_real(element) && (range[0] != floor(range[0]) || range[1] != floor(range[1])))
-		return yaml_err(node, err, "'%s': the ends have to be whole numbers for %s",
-				yaml_shown(text, room), names_text(arg_element_names, element));
-	*out = (struct arg_values){ range[0], range[1] };
+	for (int role = 0; role < ROLES; role++) {
+		if (elements[role] < 0)
+			continue;
+		arg->role = role;
+		arg->element = elements[role];
+		given++;
+	}
+	if (given != 1)
+		return yaml_err(node, err,
+				"an argument has exactly one of the keys in, out, inout, scratch, "
+				"scalar");
 	return 0;
 }
 
-static int read_compare(const struct yaml_node *node, const char *text, int element,
-			struct arg_compare *out, struct err *err)
+static int check_keys(const struct yaml_node *node, int role, struct err *err)
 {
-	static const char *const keys[] = { "rel", "abs" };
-	double bounds[2] = { 0 };
-	char room[YAML_SHOWN];
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct yaml_node *found = yaml_find(node, keys[i].name);
 
-	if (!is_real(element) && strcmp(text, "exact") != 0)
-		return yaml_err(node, err, "'%s': whole numbers are compared with 'exact'",
-				yaml_shown(text, room));
-	if (is_real(element) && read_call(text, "close", keys, bounds))
-		return wrong_call(node, text, later_compares, "close(rel=1e-5, abs=1e-6)", err);
-	if (bounds[0] < 0 || bounds[1] < 0 || bounds[0] >= 1)
-		return yaml_err(node, err, "'%s': rel has to be within 0..1, abs not below 0",
-				yaml_shown(text, room));
-	*out = (struct arg_compare){ bounds[0], bounds[1] };
+		if (found && keys[i].need[role] == NEVER)
+			return yaml_err(found, err, "only an argument with the key '%s' has '%s'",
+					keys[i].roles, keys[i].name);
+		if (!found && keys[i].need[role] == MUST)
+			return yaml_err(node, err, "the argument lacks the key '%s'", keys[i].name);
+	}
 	return 0;
 }
 
-static int read_shape(const struct yaml_node *node, const struct yaml_node *extents,
-		      const struct expr_names *names, struct arena *arena, struct arg *out,
-		      struct err *err)
+static int read_exprs(const struct yaml_node *list, const struct expr_names *names,
+		      struct arena *arena, struct expr *out, uint64_t *count, struct err *err)
 {
-	if (!extents)
-		return yaml_err(node, err, "the argument lacks the key 'shape'");
-	for (const struct yaml_node *item = extents->first; item; item = item->next)
-		if (arg_read_expr(item, names, EXPR_NO_DRAWS, arena, &out->shape[out->rank++],
-				  err) < 0)
+	for (const struct yaml_node *item = list ? list->first : NULL; item; item = item->next)
+		if (arg_read_expr(item, names, EXPR_NO_DRAWS, arena, &out[(*count)++], err) < 0)
 			return -1;
 	return 0;
 }
 
-static int only_for(const struct yaml_node *node, const char *key, const char *role,
-		    struct err *err)
+static int read_align(const struct yaml_node *node, const struct arg_source *source,
+		      struct arg *arg, struct err *err)
 {
-	const struct yaml_node *misplaced = yaml_find(node, key);
+	uint64_t size = element_size((uint32_t) arg->element);
 
-	if (!misplaced)
+	arg->align = source->align;
+	if (source->align == 0)
 		return 0;
-	return yaml_err(misplaced, err, "only an argument with the key '%s' has '%s'", role, key);
+	if ((source->align & (source->align - 1)) != 0)
+		return yaml_err(yaml_find(node, "align"), err, "'%llu' is not a power of two",
+				(unsigned long long) source->align);
+	if (source->align < size)
+		return yaml_err(yaml_find(node, "align"), err,
+				"an element of %s has %llu bytes and is aligned to them",
+				names_text(element_names, arg->element), (unsigned long long) size);
+	return 0;
+}
+
+/* "rows(NAME)", with blanks inside of the parentheses. */
+static int read_writes(const struct yaml_node *node, struct arena *arena, struct arg *arg,
+		       struct err *err)
+{
+	const char *from, *to, *end;
+	char room[YAML_SHOWN];
+
+	if (!node)
+		return 0;
+	from = node->text + strlen("rows(");
+	if (strncmp(node->text, "rows(", strlen("rows(")) == 0) {
+		from += strspn(from, " ");
+		to = from + strcspn(from, " )");
+		end = to + strspn(to, " ");
+		arg->writes = node;
+		arg->rows = arena_copy(arena, from, (size_t) (to - from));
+		if (end[0] == ')' && end[1] == '\0' && types_is_identifier(arg->rows))
+			return 0;
+	}
+	return yaml_err(node, err, "'%s' is not of the form rows(A), A being an argument",
+			yaml_shown(node->text, room));
 }
 
 static int read_buffer(const struct yaml_node *node, const struct arg_source *source,
 		       const struct expr_names *names, struct arena *arena, struct arg *arg,
 		       struct err *err)
 {
-	bool is_in = arg->role == ARG_IN;
-	const char *wanted = is_in ? "values" : "compare";
-	const struct yaml_node *how = yaml_find(node, wanted);
-
-	if (read_shape(node, source->shape, names, arena, arg, err) < 0 ||
-	    only_for(node, is_in ? "compare" : "values", is_in ? "out" : "in", err) < 0 ||
-	    only_for(node, "value", "scalar", err) < 0)
+	if (source->storage >= 0 && !element_is_packed((uint32_t) arg->element))
+		return yaml_err(yaml_find(node, "storage"), err,
+				"only i4 and u4 are held by another type; %s is its own",
+				names_text(element_names, arg->element));
+	if (read_exprs(source->shape, names, arena, arg->shape, &arg->rank, err) < 0 ||
+	    read_exprs(source->strides, names, arena, arg->strides, &arg->stride_count, err) < 0 ||
+	    read_align(node, source, arg, err) < 0 ||
+	    read_writes(yaml_find(node, "writes"), arena, arg, err) < 0)
 		return -1;
-	if (!how)
-		return yaml_err(node, err, "the argument lacks the key '%s'", wanted);
-	if (is_in)
-		return read_values(how, source->values, arg->element, &arg->values, err);
-	return read_compare(how, source->compare, arg->element, &arg->compare, err);
+	if (arg->stride_count > arg->rank)
+		return yaml_err(yaml_find(node, "strides"), err,
+				"there are %llu strides and %llu extents in the shape",
+				(unsigned long long) arg->stride_count,
+				(unsigned long long) arg->rank);
+	if (arg->writes && arg->rank == 0)
+		return yaml_err(arg->writes, err, "a single element has no rows");
+	if (source->values && values_read(yaml_find(node, "values"), (uint32_t) arg->element, names,
+					  arena, &arg->values, err) < 0)
+		return -1;
+	arg->compare_text = source->compare;
+	if (!source->compare)
+		return 0;
+	return comparer_read(yaml_find(node, "compare"), (uint32_t) arg->element, &arg->compare,
+			     err);
 }
 
-static int read_scalar(const struct yaml_node *node, const struct arg_source *source,
-		       const struct expr_names *names, struct arena *arena, struct arg *arg,
-		       struct err *err)
+/* A real scalar may be a number that no expression can be: 0.5, 1e-5. */
+static int read_scalar(const struct arg_source *source, const struct expr_names *names,
+		       struct arena *arena, struct arg *arg, struct err *err)
 {
-	if (only_for(node, "shape", "in' or 'out", err) < 0 ||
-	    only_for(node, "values", "in", err) < 0 || only_for(node, "compare", "out", err) < 0)
-		return -1;
-	if (!source->value)
-		return yaml_err(node, err, "the argument lacks the key 'value'");
-	return arg_read_expr(source->value, names, EXPR_NO_DRAWS, arena, &arg->value, err);
+	const struct yaml_node *node = source->value;
+	char room[YAML_SHOWN];
+
+	if (!element_is_real((uint32_t) arg->element) ||
+	    types_parse_number(node->text, &arg->number) < 0)
+		return arg_read_expr(node, names, EXPR_NO_DRAWS, arena, &arg->value, err);
+	arg->has_number = true;
+	arg->value.source.text = node->text;
+	if (fabs(arg->number) > element_largest((uint32_t) arg->element))
+		return yaml_err(node, err, "'%s' does not fit in %s", yaml_shown(node->text, room),
+				names_text(element_names, arg->element));
+	arg->number = element_round((uint32_t) arg->element, arg->number);
+	return 0;
 }
 
 int arg_read(const struct yaml_node *node, const struct expr_names *names, struct arena *arena,
 	     struct arg *out, struct err *err)
 {
-	struct arg_source source = { .in = -1, .out = -1, .scalar = -1 };
-	struct arg arg = { .name = node->key, .line = node->key_line };
+	struct arg_source source = { -1, -1, -1, -1, -1, .storage = -1 };
+	struct arg arg = { .name = node->key, .file = node->file, .line = node->key_line };
 	int result;
 
-	if (schema_bind(&arg_schema, node, arena, &source, err) < 0)
+	if (schema_bind(&arg_schema, node, arena, &source, err) < 0 ||
+	    read_role(node, &source, &arg, err) < 0 || check_keys(node, arg.role, err) < 0)
 		return -1;
-	if ((source.in >= 0) + (source.out >= 0) + (source.scalar >= 0) != 1)
-		return yaml_err(node, err,
-				"an argument has exactly one of the keys in, out, scalar");
-	arg.role = source.in >= 0 ? ARG_IN : source.out >= 0 ? ARG_OUT : ARG_SCALAR;
-	arg.element = MAX_OF(source.in, MAX_OF(source.out, source.scalar));
 	if (arg.role == ARG_SCALAR)
-		result = read_scalar(node, &source, names, arena, &arg, err);
+		result = read_scalar(&source, names, arena, &arg, err);
 	else
 		result = read_buffer(node, &source, names, arena, &arg, err);
 	if (result == 0)
@@ -258,12 +258,12 @@ int arg_read(const struct yaml_node *node, const struct expr_names *names, struc
 	return result;
 }
 
-uint64_t arg_element_size(int element)
+bool arg_has_values(const struct arg *arg)
 {
-	return element == ARG_F32 || element == ARG_I32 ? 4 : 8;
+	return arg->role == ARG_IN || arg->role == ARG_INOUT;
 }
 
-int arg_oracle_element(const struct arg *arg)
+bool arg_has_result(const struct arg *arg)
 {
-	return arg->element == ARG_F32 ? ARG_F64 : arg->element;
+	return arg->role == ARG_OUT || arg->role == ARG_INOUT;
 }

@@ -3,47 +3,48 @@
 
 #include <stdint.h>
 
+#include "harness/config/comparer.h"
+#include "harness/config/element.h"
 #include "harness/config/expr.h"
 #include "harness/config/schema.h"
-#include "sandbox/base/names.h"
+#include "harness/config/tensor.h"
+#include "harness/config/values.h"
 
 /*
  * One argument of the function that a task is about: what it is, its shape, where its values come
  * from and how a result is judged. All sizes are expressions over the task's dimensions.
  */
 enum arg_role {
-	ARG_IN,     /* a buffer that the judge fills */
-	ARG_OUT,    /* a buffer that the function fills */
-	ARG_SCALAR, /* passed by value */
+	ARG_IN,      /* a buffer that the judge fills */
+	ARG_OUT,     /* a buffer that the function fills */
+	ARG_INOUT,   /* a buffer that the judge fills and the function changes */
+	ARG_SCRATCH, /* a buffer of no meaning */
+	ARG_SCALAR,  /* passed by value */
 };
 
-enum arg_element { ARG_F32, ARG_F64, ARG_I32, ARG_I64 };
+extern const struct name arg_role_names[];
 
-extern const struct name arg_element_names[];
-
-/* uniform(low, high): over the reals for f32, f64; over the whole numbers, both ends included,
- * for i32, i64. */
-struct arg_values {
-	double low, high;
-};
-
-/* close(rel, abs), for f32, f64: |got - want| <= abs + rel * |want|. exact, for i32, i64. */
-struct arg_compare {
-	double rel, abs; /* 0 for exact */
-};
-
-enum { ARG_RANK_MAX = 8 };
+enum { ARG_RANK_MAX = TENSOR_RANK_MAX, ARG_ALIGN_MAX = 4096 };
 
 struct arg {
 	const char *name;
+	const char *file;
 	int line;
 	int role;    /* enum arg_role */
-	int element; /* enum arg_element */
+	int element; /* enum element */
 	uint64_t rank;
-	struct expr shape[ARG_RANK_MAX]; /* in, out: outermost first, rows in C order */
-	struct arg_values values;        /* in */
-	struct arg_compare compare;      /* out */
-	struct expr value;               /* scalar */
+	struct expr shape[ARG_RANK_MAX];   /* buffers: outermost first, rows in C order */
+	uint64_t stride_count;             /* at most rank; the extents behind are dense */
+	struct expr strides[ARG_RANK_MAX]; /* in elements */
+	uint64_t align;                    /* of the first element, exactly; 0: a page */
+	struct values values;              /* in, inout */
+	struct comparer compare;           /* out, inout */
+	const char *compare_text;          /* the same as the file has it */
+	const struct yaml_node *writes;    /* inout: "rows(NAME)", or NULL */
+	const char *rows;                  /* NAME: an argument that holds indices, or NULL */
+	bool has_number;                   /* scalar: `number`, and not `value` */
+	double number;
+	struct expr value;
 };
 
 /* The keys of an argument; for the key tables. */
@@ -65,12 +66,11 @@ int arg_read_expr(const struct yaml_node *node, const struct expr_names *names,
 		  struct err *err) must_check;
 
 /**
- * arg_element_size() - bytes of one element (enum arg_element)
+ * arg_has_values() - does the judge fill it: in, inout
  */
-uint64_t arg_element_size(int element);
+bool arg_has_values(const struct arg *arg);
 
 /**
- * arg_oracle_element() - the element of the buffer that the oracle fills for this argument: f64
- * for a real result, whatever the candidate's type; else the argument's own (enum arg_element)
+ * arg_has_result() - is it compared: out, inout
  */
-int arg_oracle_element(const struct arg *arg);
+bool arg_has_result(const struct arg *arg);

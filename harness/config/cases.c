@@ -28,71 +28,6 @@ static const struct field hidden_fields[] = {
 const struct schema hidden_schema = { "a hidden category", hidden_fields, ARRAY_LEN(hidden_fields),
 				      true };
 
-static int extent_error(const struct expr *shape, int64_t extent, struct err *err)
-{
-	char room[YAML_SHOWN];
-
-	return err_set(err, ERR_INPUT,
-		       "%s:%d: key '%s': '%s' is %" PRId64 "; an extent is at least 1",
-		       shape->source.file, shape->source.line, shape->source.key,
-		       yaml_shown(shape->source.text, room), extent);
-}
-
-static int resolve_buffer(const struct arg *arg, const int64_t *values, struct task_case *out,
-			  struct case_arg *made, struct err *err)
-{
-	uint64_t elements = 1;
-
-	for (uint64_t i = 0; i < arg->rank; i++) {
-		int64_t extent;
-
-		if (expr_run(&arg->shape[i], values, NULL, &extent, err) < 0)
-			return -1;
-		if (extent < 1)
-			return extent_error(&arg->shape[i], extent, err);
-		/* Both stay far below 2^64: the product is checked at every step. */
-		if (__builtin_mul_overflow(elements, (uint64_t) extent, &elements) ||
-		    elements > CASES_BYTES_MAX)
-			return err_set(err, ERR_INPUT, "%s:%d: argument '%s' is larger than 1GiB",
-				       arg->shape[i].source.file, arg->line, arg->name);
-	}
-	made->elements = elements;
-	made->bytes = elements * arg_element_size(arg->element);
-	made->oracle_bytes = elements * arg_element_size(arg_oracle_element(arg));
-	out->bytes += made->bytes;
-	return 0;
-}
-
-static int resolve_scalar(const struct arg *arg, const int64_t *values, struct case_arg *made,
-			  struct err *err)
-{
-	/* The largest magnitude below which every whole number has a value of the type. */
-	static const int64_t exact[] = {
-		[ARG_F32] = INT64_C(1) << 24,
-		[ARG_F64] = INT64_C(1) << 53,
-		[ARG_I32] = INT32_MAX,
-		[ARG_I64] = INT64_MAX,
-	};
-	int64_t value;
-
-	if (expr_run(&arg->value, values, NULL, &value, err) < 0)
-		return -1;
-	if (value > exact[arg->element] || value < -exact[arg->element])
-		return err_set(err, ERR_INPUT,
-			       "%s:%d: argument '%s': %" PRId64 " does not fit in %s",
-			       arg->value.source.file, arg->line, arg->name, value,
-			       names_text(arg_element_names, arg->element));
-	if (arg->element == ARG_F32)
-		made->scalar.f32 = (float) value;
-	else if (arg->element == ARG_F64)
-		made->scalar.f64 = (double) value;
-	else if (arg->element == ARG_I32)
-		made->scalar.i32 = (int32_t) value;
-	else
-		made->scalar.i64 = value;
-	return 0;
-}
-
 int cases_resolve(const struct cases *cases, const int64_t *given, struct task_case *out,
 		  struct err *err)
 {
@@ -103,12 +38,10 @@ int cases_resolve(const struct cases *cases, const int64_t *given, struct task_c
 	if (dims_derive(dims, made.dims, err) < 0)
 		return -1;
 	for (size_t i = 0; i < cases->arg_count; i++) {
-		const struct arg *arg = &cases->args[i];
-
-		if (arg->role == ARG_SCALAR
-			    ? resolve_scalar(arg, made.dims, &made.args[i], err) < 0
-			    : resolve_buffer(arg, made.dims, &made, &made.args[i], err) < 0)
+		if (case_arg_resolve(&cases->args[i], made.dims, &made.args[i], err) < 0)
 			return -1;
+		/* Each is at most 1GiB. */
+		made.bytes += made.args[i].bytes;
 	}
 	made.dims[dims->count] = (int64_t) made.bytes;
 	if (dims_check(dims, made.dims, err) < 0)
@@ -243,9 +176,10 @@ static int place_arg(const struct yaml_node *item, const struct defined *defined
 				schema_nearest(item->text, defined->count, arg_name, defined));
 	*out = (struct arg){
 		.name = item->text,
+		.file = item->file,
 		.line = item->line,
 		.role = ARG_SCALAR,
-		.element = ARG_I64,
+		.element = ELEMENT_I64,
 	};
 	return arg_read_expr(item, &names, EXPR_NO_DRAWS, arena, &out->value, err);
 }
@@ -258,10 +192,9 @@ static int read_entry_args(const struct yaml_node *node, const struct defined *d
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		if (item->kind != YAML_TEXT)
 			return yaml_err(item, err, "it has to be a list of names of arguments");
-		for (size_t i = 0; i < cases->arg_count; i++)
-			if (strcmp(cases->args[i].name, item->text) == 0)
-				return yaml_err(item, err, "'%s' is listed twice",
-						yaml_shown(item->text, room));
+		if (cases_find_arg(cases, item->text) >= 0)
+			return yaml_err(item, err, "'%s' is listed twice",
+					yaml_shown(item->text, room));
 		if (place_arg(item, defined, &cases->dims, arena, &cases->args[cases->arg_count],
 			      err) < 0)
 			return -1;
@@ -270,12 +203,32 @@ static int read_entry_args(const struct yaml_node *node, const struct defined *d
 	return 0;
 }
 
-static bool is_listed(const struct cases *cases, const char *name)
+int cases_find_arg(const struct cases *cases, const char *name)
 {
 	for (size_t i = 0; i < cases->arg_count; i++)
 		if (strcmp(cases->args[i].name, name) == 0)
-			return true;
-	return false;
+			return (int) i;
+	return -1;
+}
+
+/* The indices that name the rows are an input of a whole type. */
+static int check_writes(const struct cases *cases, struct err *err)
+{
+	for (size_t i = 0; i < cases->arg_count; i++) {
+		const struct arg *arg = &cases->args[i];
+		int rows = arg->rows ? cases_find_arg(cases, arg->rows) : -1;
+		char room[YAML_SHOWN];
+
+		if (!arg->rows)
+			continue;
+		if (rows < 0 || cases->args[rows].role != ARG_IN ||
+		    element_is_real((uint32_t) cases->args[rows].element))
+			return yaml_err(arg->writes, err,
+					"'%s' is not an argument with the key 'in' and a whole "
+					"type, which could say the rows",
+					yaml_shown(arg->rows, room));
+	}
+	return 0;
 }
 
 static int read_args(const struct cases_nodes *nodes, struct arena *arena, struct cases *cases,
@@ -293,18 +246,18 @@ static int read_args(const struct cases_nodes *nodes, struct arena *arena, struc
 			return yaml_err(item, err, "a dimension has this name already");
 		if (arg_read(item, &names, arena, &defined->args[defined->count], err) < 0)
 			return -1;
-		outs += defined->args[defined->count++].role == ARG_OUT;
+		outs += arg_has_result(&defined->args[defined->count++]);
 	}
 	if (outs == 0)
 		return yaml_err(nodes->args, err,
-				"no argument has the key 'out', so there is nothing "
+				"no argument has the key 'out' or 'inout', so there is nothing "
 				"to mark");
 	if (read_entry_args(nodes->entry_args, defined, arena, cases, err) < 0)
 		return -1;
 	for (const struct yaml_node *item = nodes->args->first; item; item = item->next)
-		if (!is_listed(cases, item->key))
+		if (cases_find_arg(cases, item->key) < 0)
 			return yaml_err(item, err, "the entry's args do not list this argument");
-	return 0;
+	return check_writes(cases, err);
 }
 
 static int read_ranges(const struct yaml_node *node, const struct dims *dims, struct arena *arena,

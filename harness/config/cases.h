@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "harness/config/arg.h"
+#include "harness/config/case_arg.h"
 #include "harness/config/dims.h"
 #include "harness/config/expr.h"
 
@@ -21,9 +22,6 @@ enum {
 	CASES_MAX = 64,   /* seen and hidden together */
 	CASES_TRIES = 32, /* draws before a hidden category is given up */
 };
-
-/* The buffers of one case, all together. */
-#define CASES_BYTES_MAX GIB
 
 enum category { /* of hidden cases: how they differ from the seen ones */
 		CATEGORY_ODD,
@@ -66,22 +64,10 @@ struct cases {
 	size_t hidden_count;
 };
 
-struct case_arg {
-	uint64_t elements;     /* in, out: at least 1 */
-	uint64_t bytes;        /* in, out */
-	uint64_t oracle_bytes; /* out: of the oracle's buffer, which is wider for f32 */
-	union {
-		float f32;
-		double f64;
-		int32_t i32;
-		int64_t i64;
-	} scalar; /* by the argument's element */
-};
-
 /* A resolved case; holds no pointer. */
 struct task_case {
 	int64_t dims[DIMS_MAX + 1]; /* all dimensions, then the bytes */
-	uint64_t bytes;             /* of all in and out buffers */
+	uint64_t bytes;             /* of all buffers */
 	struct case_arg args[CASES_ARGS_MAX];
 };
 
@@ -104,6 +90,11 @@ extern const struct schema hidden_schema;
  */
 int cases_read(const struct cases_nodes *nodes, struct arena *arena, struct cases *out,
 	       struct err *err) must_check;
+
+/**
+ * cases_find_arg() - the index of an argument by its name, or -1
+ */
+int cases_find_arg(const struct cases *cases, const char *name);
 
 /**
  * cases_resolve() - sizes and scalars of one case

@@ -84,7 +84,7 @@ static const struct field oracle_fields[] = {
 	{ "build",  &type_map,    STRUCT_AT(struct task_oracle, build, struct task_build), REQUIRED, 0, 0, &build_schema,
 	  "how it is built; run in evaluate/" },
 	{ "symbol", &type_symbol, TEXT_AT(struct task_oracle, symbol), REQUIRED, 0, 0, NULL,
-	  "its function; it takes what the entry takes, but real results are double" },
+	  "its function; it takes what the entry takes, real numbers as double, whole ones as int64_t" },
 };
 static const struct schema oracle_schema = { "oracle", oracle_fields, ARRAY_LEN(oracle_fields), false };
 

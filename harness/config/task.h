@@ -31,7 +31,7 @@ struct task_entry {
 	int init; /* none */
 };
 
-/* C in double precision, in evaluate/: takes what the entry takes; real results are doubles. */
+/* C in evaluate/: takes what the entry takes, with wide values (element.h). */
 struct task_oracle {
 	struct task_build build; /* run in evaluate/ */
 	const char *symbol;

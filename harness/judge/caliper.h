@@ -14,7 +14,7 @@
 /*
  * One timed call of one worker, measured from outside
  *
- *   worker held   inputs copied in, outputs and redzones poisoned, caches flushed
+ *   worker held   inputs copied in, outputs and redzones poisoned or filled, caches flushed
  *   t0            "go" is rung and the worker released: it gets its CPU (sentry.h)
  *   worker runs   the judge spins on "done", with an eye on the worker's pidfd and a deadline
  *   t1            "done" is seen; the very next loads are JUDGE_PROBES outputs at secret places
@@ -42,6 +42,8 @@ struct caliper_job {
 	uint64_t inputs_span;
 	const struct protocol_layout *outputs;
 	uint64_t poison_seed;
+	uint32_t filled;     /* a bit for each output that holds something: see protocol.h, INOUT */
+	const uint8_t *fill; /* their bytes: see protocol_fill_bytes() */
 	const uint64_t *probes; /* JUDGE_PROBES offsets into the outputs, multiples of 8 */
 	int64_t wall_ns;
 };

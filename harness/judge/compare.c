@@ -9,159 +9,94 @@
 #include "sandbox/base/compiler.h"
 
 /*
- * Two steps: a test of a whole stretch without branches, which becomes vectors and which whatever
- * is not finite fails, and a slow look at each element of a stretch that failed, by the rules.
+ * Stretch by stretch: outputs are made wide, then two steps. A test of the whole stretch without
+ * branches, which becomes vectors and which whatever is not finite fails; and a slow look at each
+ * element of a stretch that failed, by the rules.
  */
 enum { STRETCH = 1024 };
 
-/* How one element type is seen. */
-struct view {
-	size_t got_size;
-	double (*value)(const void *elements, uint64_t index);
-	double (*wanted)(const void *elements, uint64_t index);
-	bool (*is_right)(const void *got, const void *want, uint64_t index, double rel, double abs);
+struct operands {
+	const struct comparer *comparer;
+	uint32_t element;
+	const uint8_t *got;
+	const struct compare_poison *poison;
 };
 
-static double value_f32(const void *elements, uint64_t index)
+/* Equal to its poison in every byte; a packed element is judged by its whole byte. */
+static bool is_unwritten(const struct operands *ops, uint64_t index)
 {
-	return ((const float *) elements)[index];
-}
+	const struct compare_poison *poison = ops->poison;
+	uint64_t size = element_size(ops->element);
+	const uint8_t *bytes =
+		ops->got + (element_is_packed(ops->element) ? index / 2 : index * size);
+	uint64_t at;
 
-static double value_f64(const void *elements, uint64_t index)
-{
-	return ((const double *) elements)[index];
-}
-
-static double value_i32(const void *elements, uint64_t index)
-{
-	return ((const int32_t *) elements)[index];
-}
-
-static double value_i64(const void *elements, uint64_t index)
-{
-	return (double) ((const int64_t *) elements)[index];
-}
-
-static bool is_close(double got, double want, double rel, double abs, double largest)
-{
-	if (isnan(want))
-		return isnan(got);
-	if (fabs(want) > largest)
-		want = copysign(INFINITY, want);
-	if (isinf(want) || !isfinite(got))
-		return got == want;
-	return fabs(got - want) <= abs + rel * fabs(want);
-}
-
-static bool right_f32(const void *got, const void *want, uint64_t index, double rel, double abs)
-{
-	return is_close(value_f32(got, index), value_f64(want, index), rel, abs, FLT_MAX);
-}
-
-static bool right_f64(const void *got, const void *want, uint64_t index, double rel, double abs)
-{
-	return is_close(value_f64(got, index), value_f64(want, index), rel, abs, DBL_MAX);
-}
-
-static bool right_i32(const void *got, const void *want, uint64_t index, double rel, double abs)
-{
-	(void) rel;
-	(void) abs;
-	return ((const int32_t *) got)[index] == ((const int32_t *) want)[index];
-}
-
-static bool right_i64(const void *got, const void *want, uint64_t index, double rel, double abs)
-{
-	(void) rel;
-	(void) abs;
-	return ((const int64_t *) got)[index] == ((const int64_t *) want)[index];
-}
-
-static const struct view view_f32 = { sizeof(float), value_f32, value_f64, right_f32 };
-static const struct view view_f64 = { sizeof(double), value_f64, value_f64, right_f64 };
-static const struct view view_i32 = { sizeof(int32_t), value_i32, value_i32, right_i32 };
-static const struct view view_i64 = { sizeof(int64_t), value_i64, value_i64, right_i64 };
-
-static bool is_unwritten(const struct view *view, const void *got, uint64_t index,
-			 struct compare_poison poison)
-{
-	const char *element = (const char *) got + index * view->got_size;
-	uint64_t words = view->got_size / sizeof(uint32_t);
-
-	for (uint64_t i = 0; i < words; i++) {
-		uint32_t word;
-
-		memcpy(&word, element + i * sizeof(word), sizeof(word));
-		if (word != poison_word(poison.seed, poison.word + index * words + i))
+	if (!poison->tensor)
+		return false;
+	at = poison->offset + tensor_offset(poison->tensor, index);
+	for (uint64_t i = 0; i < size; i++)
+		if (bytes[i] != poison_byte(poison->seed, at + i))
 			return false;
-	}
 	return true;
 }
 
-struct operands {
-	const void *got;
-	const void *want;
-	double rel;
-	double abs;
-	struct compare_poison poison;
-};
+/* --- real types --- */
+
+static bool is_right_real(const struct operands *ops, double got, double want)
+{
+	const struct comparer *comparer = ops->comparer;
+	double rounded = element_round(ops->element, want);
+	int64_t apart;
+
+	if (isnan(want))
+		return isnan(got);
+	if (isinf(rounded) || !isfinite(got))
+		return got == rounded;
+	if (comparer->kind == COMPARER_CLOSE)
+		return fabs(got - want) <= comparer->abs + comparer->rel * fabs(want);
+	if (comparer->kind == COMPARER_EXACT)
+		return got == rounded;
+	/* Of f64 they can be further apart than an int64_t counts. */
+	return !__builtin_sub_overflow(element_order(ops->element, got),
+				       element_order(ops->element, rounded), &apart) &&
+	       apart >= -(int64_t) comparer->ulps && apart <= (int64_t) comparer->ulps;
+}
 
 /* Looks at elements one by one; returns whether all are right. */
-static bool look(const struct view *view, const struct operands *ops, uint64_t from, uint64_t to,
-		 struct comparison *found)
+static bool look_real(const struct operands *ops, const double *got, const double *want,
+		      uint64_t count, struct comparison *found)
 {
-	for (uint64_t i = from; i < to; i++) {
-		double got = view->value(ops->got, i);
-		double want = view->wanted(ops->want, i);
-		double error = fabs(got - want);
-		bool unwritten = is_unwritten(view, ops->got, i, ops->poison);
+	for (uint64_t i = 0; i < count; i++) {
+		double error = fabs(got[i] - want[i]);
+		bool unwritten = isnan(got[i]) && is_unwritten(ops, found->index + i);
 
 		if (error > found->max_error)
 			found->max_error = error;
-		if (!unwritten && view->is_right(ops->got, ops->want, i, ops->rel, ops->abs))
+		if (!unwritten && is_right_real(ops, got[i], want[i]))
 			continue;
 		found->wrong = true;
 		found->unwritten = unwritten;
-		found->index = i;
-		found->got = got;
-		found->want = want;
+		found->index += i;
+		found->got = got[i];
+		found->want = want[i];
 		return false;
 	}
 	return true;
 }
 
 /* Whether all of the stretch is finite and close; a NaN makes every comparison false. */
-static bool stretch_f32(const float *got, const double *want, uint64_t count,
-			const struct operands *ops, double *max_error)
+static bool is_stretch_close(const struct operands *ops, const double *got, const double *want,
+			     uint64_t count, double *max_error)
 {
-	double largest = *max_error;
-	int good = 1;
-
-	for (uint64_t i = 0; i < count; i++) {
-		double error = fabs((double) got[i] - want[i]);
-		double size = fabs(want[i]);
-
-		good &= (error <= ops->abs + ops->rel * size) & (error <= DBL_MAX) &
-			(size <= (double) FLT_MAX);
-		largest = error > largest ? error : largest;
-	}
-	if (good)
-		*max_error = largest;
-	return good;
-}
-
-static bool stretch_f64(const double *got, const double *want, uint64_t count,
-			const struct operands *ops, double *max_error)
-{
-	double largest = *max_error;
+	double abs = ops->comparer->abs, rel = ops->comparer->rel;
+	double most = element_largest(ops->element), largest = *max_error;
 	int good = 1;
 
 	for (uint64_t i = 0; i < count; i++) {
 		double error = fabs(got[i] - want[i]);
 		double size = fabs(want[i]);
 
-		good &= (error <= ops->abs + ops->rel * size) & (error <= DBL_MAX) &
-			(size <= DBL_MAX);
+		good &= (error <= abs + rel * size) & (error <= DBL_MAX) & (size <= most);
 		largest = error > largest ? error : largest;
 	}
 	if (good)
@@ -169,55 +104,70 @@ static bool stretch_f64(const double *got, const double *want, uint64_t count,
 	return good;
 }
 
-struct comparison compare_close_f32(const float *got, const double *want, uint64_t count,
-				    double rel, double abs, struct compare_poison poison)
+static bool compare_reals(const struct operands *ops, const double *got, const double *want,
+			  uint64_t count, struct comparison *found)
 {
-	struct operands ops = { got, want, rel, abs, poison };
-	struct comparison found = { .wrong = count == 0 };
+	return (ops->comparer->kind == COMPARER_CLOSE &&
+		is_stretch_close(ops, got, want, count, &found->max_error)) ||
+	       look_real(ops, got, want, count, found);
+}
 
-	for (uint64_t at = 0; at < count; at += STRETCH) {
-		uint64_t len = MIN_OF(count - at, (uint64_t) STRETCH);
+/* --- whole types: what is right is right, also where it is what the poison was by chance --- */
 
-		if (!stretch_f32(got + at, want + at, len, &ops, &found.max_error) &&
-		    !look(&view_f32, &ops, at, at + len, &found))
+static double distance(int64_t a, int64_t b)
+{
+	return a > b ? (double) ((uint64_t) a - (uint64_t) b)
+		     : (double) ((uint64_t) b - (uint64_t) a);
+}
+
+static bool compare_wholes(const struct operands *ops, const int64_t *got, const int64_t *want,
+			   uint64_t count, struct comparison *found)
+{
+	const struct comparer *comparer = ops->comparer;
+
+	if (memcmp(got, want, count * sizeof(*got)) == 0)
+		return true;
+	for (uint64_t i = 0; i < count; i++) {
+		double error = distance(got[i], want[i]);
+
+		if (error > found->max_error)
+			found->max_error = error;
+		if (got[i] == want[i] ||
+		    (comparer->kind == COMPARER_CLOSE &&
+		     error <= comparer->abs + comparer->rel * fabs((double) want[i])))
+			continue;
+		found->wrong = true;
+		found->index += i;
+		found->unwritten = is_unwritten(ops, found->index);
+		found->got = (double) (found->got_whole = got[i]);
+		found->want = (double) (found->want_whole = want[i]);
+		return false;
+	}
+	return true;
+}
+
+struct comparison compare_outputs(const struct comparer *comparer, const struct tensor *tensor,
+				  const void *got, const void *want,
+				  const struct compare_poison *poison)
+{
+	struct operands ops = { comparer, tensor->element, got, poison };
+	struct comparison found = { .wrong = tensor->count == 0, .element = tensor->element };
+	bool is_real = element_is_real(tensor->element);
+	union {
+		double reals[STRETCH];
+		int64_t wholes[STRETCH];
+	} wide;
+
+	for (uint64_t at = 0; at < tensor->count; at += STRETCH) {
+		uint64_t len = MIN_OF(tensor->count - at, (uint64_t) STRETCH);
+
+		element_widen(tensor->element, got, at, len, &wide);
+		found.index = at;
+		if (is_real ? !compare_reals(&ops, wide.reals, (const double *) want + at, len,
+					     &found)
+			    : !compare_wholes(&ops, wide.wholes, (const int64_t *) want + at, len,
+					      &found))
 			break;
 	}
-	return found;
-}
-
-struct comparison compare_close_f64(const double *got, const double *want, uint64_t count,
-				    double rel, double abs, struct compare_poison poison)
-{
-	struct operands ops = { got, want, rel, abs, poison };
-	struct comparison found = { .wrong = count == 0 };
-
-	for (uint64_t at = 0; at < count; at += STRETCH) {
-		uint64_t len = MIN_OF(count - at, (uint64_t) STRETCH);
-
-		if (!stretch_f64(got + at, want + at, len, &ops, &found.max_error) &&
-		    !look(&view_f64, &ops, at, at + len, &found))
-			break;
-	}
-	return found;
-}
-
-/* Equal bytes are right unless nobody wrote them: poison may be what an oracle expects. */
-struct comparison compare_exact_i32(const int32_t *got, const int32_t *want, uint64_t count,
-				    struct compare_poison poison)
-{
-	struct operands ops = { .got = got, .want = want, .poison = poison };
-	struct comparison found = { .wrong = count == 0 };
-
-	best_effort(look(&view_i32, &ops, 0, count, &found)); /* found says it */
-	return found;
-}
-
-struct comparison compare_exact_i64(const int64_t *got, const int64_t *want, uint64_t count,
-				    struct compare_poison poison)
-{
-	struct operands ops = { .got = got, .want = want, .poison = poison };
-	struct comparison found = { .wrong = count == 0 };
-
-	best_effort(look(&view_i64, &ops, 0, count, &found));
 	return found;
 }

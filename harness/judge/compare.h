@@ -4,51 +4,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "harness/config/comparer.h"
+#include "harness/config/tensor.h"
+
 /*
- * Is an output what the oracle says? All functions are pure and look at every element.
- *
- * close(rel, abs) accepts |got - want| <= abs + rel * |want|, with want in double. What is not
- * finite is never a matter of tolerance:
+ * Is an output what the oracle says? Pure; every element is looked at. What the oracle says is wide
+ * (element.h), and what is not finite is never a matter of tolerance:
  *   want NaN        got must be NaN, and not the poison that stood there
- *   want infinite   got must be the same infinity; so must it where want does not fit got's type
- *   want finite     got must be finite
- * +0 and -0 are the same number. Nothing to compare is wrong: no outputs never pass.
+ *   want infinite   got must be the same infinity; so must it where want rounds to one in got's
+ * type want finite     got must be finite +0 and -0 are the same number. Nothing to compare is
+ * wrong: no outputs never pass.
  */
 struct comparison {
 	bool wrong;
 	bool unwritten; /* the first wrong element is the poison that stood there */
-	uint64_t index; /* of the first wrong element */
-	double got;
+	bool outside;   /* a byte that belongs to no element, or to one that may not change */
+	uint32_t element;
+	uint64_t index; /* of the first wrong element; outside: of the byte in the outputs' span */
+	double got;     /* of a whole type as near as a double comes */
 	double want;
+	int64_t got_whole; /* of a whole type */
+	int64_t want_whole;
 	double max_error; /* largest |got - want| of the elements up to and with that one */
 };
 
 /* What stood in the outputs before the call. */
 struct compare_poison {
 	uint64_t seed;
-	uint64_t word; /* index of the first element's word in the span that was poisoned */
+	uint64_t offset;             /* of the buffer in the span that was poisoned */
+	const struct tensor *tensor; /* how its elements lie in it; NULL: it held something else */
 };
 
 /**
- * compare_close_f32() - f32 outputs against the oracle's doubles
+ * compare_outputs() - the elements of one buffer against what is wanted
+ * @tensor: only its type and its number of elements matter
+ * @got:   plain elements
+ * @want:  wide values
  */
-struct comparison compare_close_f32(const float *got, const double *want, uint64_t count,
-				    double rel, double abs, struct compare_poison poison);
-
-/**
- * compare_close_f64() - f64 outputs against the oracle's doubles
- */
-struct comparison compare_close_f64(const double *got, const double *want, uint64_t count,
-				    double rel, double abs, struct compare_poison poison);
-
-/**
- * compare_exact_i32() - integers have to be equal
- */
-struct comparison compare_exact_i32(const int32_t *got, const int32_t *want, uint64_t count,
-				    struct compare_poison poison);
-
-/**
- * compare_exact_i64() - integers have to be equal
- */
-struct comparison compare_exact_i64(const int64_t *got, const int64_t *want, uint64_t count,
-				    struct compare_poison poison);
+struct comparison compare_outputs(const struct comparer *comparer, const struct tensor *tensor,
+				  const void *got, const void *want,
+				  const struct compare_poison *poison);

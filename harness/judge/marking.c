@@ -98,8 +98,8 @@ static int prepare(struct marking *marking, const uint8_t *key, const struct wor
 	    problems_create(problems, marking->plan, key, err) < 0 ||
 	    buffers_create(&marking->buffers, problems->inputs_span, problems->outputs_span, err) <
 		    0 ||
-	    buffers_create(&marking->oracle_buffers, problems->inputs_span, problems->oracle_span,
-			   err) < 0)
+	    buffers_create(&marking->oracle_buffers, problems->oracle_inputs_span,
+			   problems->oracle_outputs_span, err) < 0)
 		return -1;
 	caliper_init(&marking->caliper, source, &marking->buffers, &marking->sentry);
 	caliper_init(&marking->oracle, source, &marking->oracle_buffers, &marking->sentry);

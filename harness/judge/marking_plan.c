@@ -6,67 +6,71 @@
 
 #include "harness/judge/constants.h"
 
-uint64_t element_size(uint32_t element)
+_Static_assert((int) PROTOCOL_ARGS_MAX <= 32, "a bit for each buffer");
+
+bool marking_has_values(const struct marking_arg *arg)
 {
-	return element == ELEMENT_F64 || element == ELEMENT_I64 ? 8 : 4;
+	return arg->use == MARKING_INPUT || arg->use == MARKING_INOUT;
 }
 
-static bool is_float(const struct marking_arg *arg)
+bool marking_has_result(const struct marking_arg *arg)
 {
-	return arg->element == ELEMENT_F32 || arg->element == ELEMENT_F64;
+	return arg->use == MARKING_OUTPUT || arg->use == MARKING_INOUT;
 }
 
 /* What is wrong with the argument, or NULL. */
-static const char *input_fault(const struct marking_arg *arg)
+static const char *scalar_fault(const struct marking_arg *arg)
 {
-	double largest = arg->element == ELEMENT_F32 ? (double) 0x1.fffffep126 : 0x1p1022;
+	uint32_t element = arg->tensor.element;
 
-	if (is_float(arg))
-		return arg->low <= arg->high && fabs(arg->low) <= largest &&
-				       fabs(arg->high) <= largest
-			     ? NULL
-			     : "its range is empty or not finite";
-	if (arg->integer > arg->integer_high)
-		return "its range is empty";
-	if (arg->element == ELEMENT_I32 &&
-	    (arg->integer < INT32_MIN || arg->integer_high > INT32_MAX))
-		return "its range does not fit i32";
-	return NULL;
+	if (element_is_real(element))
+		return NULL;
+	return arg->whole < element_least_whole(element) || arg->whole > element_most_whole(element)
+		     ? "its value does not fit its type"
+		     : NULL;
 }
 
-static const char *output_fault(const struct marking_arg *arg)
+static const char *rows_fault(const struct marking_case *item, const struct marking_arg *arg)
 {
-	if (arg->compare == MARKING_EXACT)
-		return is_float(arg) ? "exact compares integers only" : NULL;
-	if (arg->compare != MARKING_CLOSE || !is_float(arg))
-		return "close compares f32 and f64 only";
-	return arg->rel >= 0 && arg->rel < 1 && arg->abs >= 0 && isfinite(arg->abs)
-		     ? NULL
-		     : "its tolerance is not a finite number from 0";
+	const struct marking_arg *rows = &item->args[arg->rows - 1];
+
+	if (arg->rows > item->arg_count || rows->use != MARKING_INPUT ||
+	    element_is_real(rows->tensor.element))
+		return "what names its rows is no input of a whole type";
+	return element_is_packed(arg->tensor.element) && tensor_group(&arg->tensor) % 2 != 0
+		     ? "its rows are not whole bytes"
+		     : NULL;
 }
 
-static const char *arg_fault(const struct marking_arg *arg)
+static const char *arg_fault(const struct marking_case *item, const struct marking_arg *arg)
 {
-	if (arg->element > ELEMENT_I64)
+	const char *fault = NULL;
+
+	if (arg->tensor.element >= ELEMENT_COUNT)
 		return "its type is unknown";
 	if (arg->use > MARKING_SCALAR)
 		return "its use is unknown";
 	if (arg->use == MARKING_SCALAR)
-		return arg->element == ELEMENT_I32 &&
-				       (arg->integer < INT32_MIN || arg->integer > INT32_MAX)
-			     ? "its value does not fit i32"
-			     : NULL;
-	if (arg->count == 0)
-		return "it is empty";
-	if (arg->count > PROTOCOL_BUFFER_MAX / 8)
-		return "it is too large";
-	return arg->use == MARKING_INPUT ? input_fault(arg) : output_fault(arg);
+		return scalar_fault(arg);
+	fault = tensor_fault(&arg->tensor, PROTOCOL_BUFFER_MAX);
+	if (!fault && arg->use != MARKING_SCRATCH &&
+	    arg->tensor.count > PROTOCOL_BUFFER_MAX / ELEMENT_WIDE)
+		fault = "it is too large";
+	if (!fault && arg->align % element_size(arg->tensor.element) != 0)
+		fault = "its alignment is not that of its type";
+	if (!fault && marking_has_values(arg))
+		fault = values_fault(&arg->values, &arg->tensor);
+	if (!fault && marking_has_result(arg))
+		fault = comparer_fault(&arg->compare, arg->tensor.element);
+	if (!fault && arg->use == MARKING_INOUT && arg->rows > 0)
+		fault = rows_fault(item, arg);
+	return fault;
 }
 
 static int case_check(const struct marking_case *item, uint64_t *memory, struct err *err)
 {
 	struct marking_shape shape, wide;
-	uint32_t outputs = 0;
+	uint32_t results = 0;
 
 	if (!memchr(item->name, 0, sizeof(item->name)))
 		return err_set(err, ERR_INPUT, "a case's name does not end");
@@ -74,19 +78,19 @@ static int case_check(const struct marking_case *item, uint64_t *memory, struct 
 		return err_set(err, ERR_INPUT, "case '%s': it has %u arguments, not 1 to %d",
 			       item->name, item->arg_count, PROTOCOL_ARGS_MAX);
 	for (uint32_t i = 0; i < item->arg_count; i++) {
-		const char *fault = arg_fault(&item->args[i]);
+		const char *fault = arg_fault(item, &item->args[i]);
 
 		if (fault)
 			return err_set(err, ERR_INPUT, "case '%s': argument %u: %s", item->name, i,
 				       fault);
-		outputs += item->args[i].use == MARKING_OUTPUT;
+		results += marking_has_result(&item->args[i]);
 	}
-	if (outputs == 0)
+	if (results == 0)
 		return err_set(err, ERR_INPUT, "case '%s': it has no output", item->name);
-	if (marking_shape(item, false, &shape, err) < 0 ||
-	    marking_shape(item, true, &wide, err) < 0)
+	if (marking_shape(item, MARKING_TASK, &shape, err) < 0 ||
+	    marking_shape(item, MARKING_ORACLE, &wide, err) < 0)
 		return err_wrap(err, "case '%s'", item->name);
-	*memory += JUDGE_CALLS * (shape.inputs.span + wide.outputs.span);
+	*memory += JUDGE_CALLS * (shape.inputs.span + shape.filled_bytes + wide.outputs.span);
 	return 0;
 }
 
@@ -123,62 +127,91 @@ int marking_plan_check(const struct marking_plan *plan, struct err *err)
 	return 0;
 }
 
-static void shape_scalar(const struct marking_arg *arg, struct protocol_arg *out)
+/* C has no type for those of 16 and 4 bits: a float and a byte hold all of their values. */
+static void shape_scalar(const struct marking_arg *arg, enum marking_side side,
+			 struct protocol_arg *out)
 {
-	static const uint32_t kinds[] = {
-		[ELEMENT_F32] = PROTOCOL_F32,
-		[ELEMENT_F64] = PROTOCOL_F64,
-		[ELEMENT_I32] = PROTOCOL_I32,
-		[ELEMENT_I64] = PROTOCOL_I64,
+	static const uint32_t kinds[ELEMENT_COUNT] = {
+		[ELEMENT_F64] = PROTOCOL_F64, [ELEMENT_F32] = PROTOCOL_F32,
+		[ELEMENT_F16] = PROTOCOL_F32, [ELEMENT_BF16] = PROTOCOL_F32,
+		[ELEMENT_I64] = PROTOCOL_I64, [ELEMENT_I32] = PROTOCOL_I32,
+		[ELEMENT_I8] = PROTOCOL_I8,   [ELEMENT_U8] = PROTOCOL_U8,
+		[ELEMENT_I4] = PROTOCOL_I8,   [ELEMENT_U4] = PROTOCOL_U8,
 	};
 
-	out->kind = kinds[arg->element];
-	if (arg->element == ELEMENT_F32)
-		out->f32 = (float) arg->low;
-	else if (arg->element == ELEMENT_F64)
-		out->f64 = arg->low;
-	else if (arg->element == ELEMENT_I32)
-		out->i32 = (int32_t) arg->integer;
+	out->kind = kinds[arg->tensor.element];
+	if (side == MARKING_ORACLE)
+		out->kind = element_is_real(arg->tensor.element) ? PROTOCOL_F64 : PROTOCOL_I64;
+	if (out->kind == PROTOCOL_F64)
+		out->f64 = arg->real;
+	else if (out->kind == PROTOCOL_F32)
+		out->f32 = (float) arg->real;
+	else if (out->kind == PROTOCOL_I64)
+		out->i64 = arg->whole;
+	else if (out->kind == PROTOCOL_I32)
+		out->i32 = (int32_t) arg->whole;
 	else
-		out->i64 = arg->integer;
+		out->u8 = (uint8_t) arg->whole;
 }
 
-int marking_shape(const struct marking_case *item, bool in_double, struct marking_shape *out,
-		  struct err *err)
+/* The oracle gets every value wide, dense and on a page of its own, and no work area. */
+static struct protocol_buffer buffer_of(const struct marking_arg *arg, enum marking_side side)
+{
+	if (side == MARKING_ORACLE)
+		return (struct protocol_buffer){ arg->tensor.count * ELEMENT_WIDE, 0 };
+	return (struct protocol_buffer){ tensor_bytes(&arg->tensor), arg->align };
+}
+
+static const uint32_t kinds[] = {
+	[MARKING_INPUT] = PROTOCOL_INPUT,
+	[MARKING_OUTPUT] = PROTOCOL_OUTPUT,
+	[MARKING_INOUT] = PROTOCOL_INOUT,
+	[MARKING_SCRATCH] = PROTOCOL_SCRATCH,
+};
+
+int marking_shape(const struct marking_case *item, enum marking_side side,
+		  struct marking_shape *out, struct err *err)
 {
 	struct marking_shape made = { .call.arg_count = item->arg_count };
-	uint64_t in[PROTOCOL_ARGS_MAX], outs[PROTOCOL_ARGS_MAX];
+	struct protocol_buffer in[PROTOCOL_ARGS_MAX], outs[PROTOCOL_ARGS_MAX];
 	uint32_t in_count = 0, out_count = 0;
 
 	for (uint32_t i = 0; i < item->arg_count; i++) {
 		const struct marking_arg *arg = &item->args[i];
-		uint64_t size = element_size(arg->element);
+		struct protocol_arg *call = &made.call.args[i];
 
-		if (arg->use == MARKING_INPUT)
-			in[in_count++] = arg->count * size;
-		else if (arg->use == MARKING_OUTPUT)
-			outs[out_count++] = arg->count * (in_double && is_float(arg) ? 8 : size);
+		if (arg->use == MARKING_SCALAR) {
+			shape_scalar(arg, side, call);
+			continue;
+		}
+		call->kind = kinds[arg->use];
+		if (side == MARKING_ORACLE && arg->use == MARKING_SCRATCH) {
+			call->kind = PROTOCOL_NOTHING;
+		} else if (arg->use == MARKING_INPUT) {
+			made.buffer[i] = in_count;
+			in[in_count++] = buffer_of(arg, side);
+		} else {
+			made.filled |= (uint32_t) (arg->use == MARKING_INOUT) << out_count;
+			made.buffer[i] = out_count;
+			outs[out_count++] = buffer_of(arg, side);
+		}
 	}
 	if (protocol_lay_out(in, in_count, &made.inputs, err) < 0)
 		return err_wrap(err, "inputs");
 	if (protocol_lay_out(outs, out_count, &made.outputs, err) < 0)
 		return err_wrap(err, "outputs");
 
-	in_count = out_count = 0;
 	for (uint32_t i = 0; i < item->arg_count; i++) {
-		struct protocol_arg *arg = &made.call.args[i];
+		struct protocol_arg *call = &made.call.args[i];
+		bool is_input = call->kind == PROTOCOL_INPUT;
+		const struct protocol_layout *layout = is_input ? &made.inputs : &made.outputs;
 
-		if (item->args[i].use == MARKING_SCALAR) {
-			shape_scalar(&item->args[i], arg);
-		} else if (item->args[i].use == MARKING_INPUT) {
-			arg->kind = PROTOCOL_INPUT;
-			arg->bytes = made.inputs.bytes[in_count];
-			arg->offset = made.inputs.offset[in_count++];
-		} else {
-			arg->kind = PROTOCOL_OUTPUT;
-			arg->bytes = made.outputs.bytes[out_count];
-			arg->offset = made.outputs.offset[out_count++];
-		}
+		if (call->kind > PROTOCOL_SCRATCH)
+			continue;
+		call->bytes = layout->bytes[made.buffer[i]];
+		call->offset = layout->offset[made.buffer[i]];
+		if (call->kind == PROTOCOL_INOUT)
+			made.filled_bytes += protocol_fill_bytes(call->bytes);
 	}
 	*out = made;
 	return 0;

@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "harness/config/comparer.h"
+#include "harness/config/tensor.h"
+#include "harness/config/values.h"
 #include "harness/judge/protocol.h"
 #include "sandbox/base/err.h"
 
@@ -16,31 +19,24 @@ enum { MARKING_CASES_MAX = 64, MARKING_NAME_MAX = 64 };
 /* What one half of a block may keep in the judge's memory: inputs and expected values. */
 #define MARKING_MEMORY_MAX (UINT64_C(2) << 30)
 
-enum element { ELEMENT_F32, ELEMENT_F64, ELEMENT_I32, ELEMENT_I64 };
-
 enum marking_use {
 	MARKING_INPUT,
 	MARKING_OUTPUT,
-	MARKING_SCALAR, /* low (f32, f64) or integer (i32, i64) is its value */
-};
-
-enum marking_compare {
-	MARKING_CLOSE, /* f32, f64: within abs + rel * |want| */
-	MARKING_EXACT, /* i32, i64 */
+	MARKING_INOUT,
+	MARKING_SCRATCH,
+	MARKING_SCALAR,
 };
 
 struct marking_arg {
-	uint32_t use;     /* enum marking_use */
-	uint32_t element; /* enum element */
-	uint64_t count;   /* elements of a buffer */
-	double low;       /* inputs f32, f64: uniform in [low, high] */
-	double high;
-	int64_t integer; /* inputs i32, i64: from integer to integer_high, both included */
-	int64_t integer_high;
-	uint32_t compare; /* outputs: enum marking_compare */
+	uint32_t use;              /* enum marking_use */
+	uint32_t align;            /* of a buffer: 0 a page, else see protocol_buffer */
+	struct tensor tensor;      /* of a scalar only its type matters */
+	struct values_plan values; /* inputs, inouts */
+	struct comparer compare;   /* outputs, inouts */
+	uint32_t rows; /* inouts: 0, or 1 + the input that names the rows that may change */
 	uint32_t zero;
-	double rel;
-	double abs;
+	double real;   /* a scalar of a real type */
+	int64_t whole; /* a scalar of a whole type */
 };
 
 struct marking_case {
@@ -61,9 +57,14 @@ struct marking_plan {
 };
 
 /**
- * element_size() - bytes of one element
+ * marking_has_values() - does the judge fill the argument: inputs, inouts
  */
-uint64_t element_size(uint32_t element);
+bool marking_has_values(const struct marking_arg *arg);
+
+/**
+ * marking_has_result() - is the argument compared: outputs, inouts
+ */
+bool marking_has_result(const struct marking_arg *arg);
 
 /**
  * marking_plan_check() - is the plan complete and within all limits; pure
@@ -72,16 +73,25 @@ uint64_t element_size(uint32_t element);
  */
 int marking_plan_check(const struct marking_plan *plan, struct err *err) must_check;
 
+/* Who is called: what a task's function takes, or the oracle's form of it. */
+enum marking_side {
+	MARKING_TASK,
+	/* Every buffer is dense and of wide values (element.h), as are scalars; scratch is NULL. */
+	MARKING_ORACLE,
+};
+
 /* A case as a worker is called with it. */
 struct marking_shape {
 	struct protocol_layout inputs;
-	struct protocol_layout outputs;
-	struct protocol_call call; /* entry: PROTOCOL_TASK */
+	struct protocol_layout outputs; /* of outputs, inouts and scratch, in this order of args */
+	struct protocol_call call;      /* entry: PROTOCOL_TASK */
+	uint32_t buffer[PROTOCOL_ARGS_MAX]; /* of each argument: its number in its layout */
+	uint32_t filled;                    /* a bit for each buffer of outputs: an inout */
+	uint64_t filled_bytes;              /* of these buffers: see protocol_fill_bytes() */
 };
 
 /**
  * marking_shape() - lay a case out; pure
- * @in_double: as the oracle sees it: f32 outputs are f64
  */
-int marking_shape(const struct marking_case *item, bool in_double, struct marking_shape *out,
-		  struct err *err) must_check;
+int marking_shape(const struct marking_case *item, enum marking_side side,
+		  struct marking_shape *out, struct err *err) must_check;

@@ -13,6 +13,12 @@ void poison_fill(void *at, uint64_t bytes, uint64_t seed)
 		words[i] = poison_word(seed, i);
 }
 
+void poison_fill_bytes(uint8_t *at, uint64_t bytes, uint64_t seed)
+{
+	for (uint64_t i = 0; i < bytes; i++)
+		at[i] = poison_byte(seed, i);
+}
+
 /* The redzone that ends where buffer @index begins; @index == count: the last one. */
 static void redzone(const struct protocol_layout *layout, uint32_t index, uint64_t *from,
 		    uint64_t *to)

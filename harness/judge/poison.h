@@ -7,10 +7,12 @@
 #include "harness/judge/protocol.h"
 
 /*
- * What outputs and redzones hold before a call: another pattern for each call, each word another.
+ * What outputs, scratch, padding and redzones hold before a call: another pattern for each call,
+ * each word another.
  *
- * Every word is a NaN, read as f32 or as the upper half of an f64, so that no tolerance can accept
- * it; a payload bit that no arithmetic sets by itself tells it from an honest NaN.
+ * Every word is a NaN, read as f32 or as the upper half of an f64, and so is each half of it, read
+ * as f16 or bf16, so that no tolerance can accept it; payload bits that no arithmetic sets by
+ * itself tell it from an honest NaN. To a whole type it is a number like others.
  */
 
 /**
@@ -20,13 +22,26 @@ static inline uint32_t poison_word(uint64_t seed, uint64_t index)
 {
 	uint32_t mixed = (uint32_t) seed + (uint32_t) index * UINT32_C(0x9e3779b1);
 
-	return UINT32_C(0x7ff80000) | (mixed & UINT32_C(0x8007ffff));
+	return UINT32_C(0x7ff87f82) | (mixed & UINT32_C(0x8007807d));
+}
+
+/**
+ * poison_byte() - what the byte at @offset of a span holds
+ */
+static inline uint8_t poison_byte(uint64_t seed, uint64_t offset)
+{
+	return (uint8_t) (poison_word(seed, offset / 4) >> offset % 4 * 8);
 }
 
 /**
  * poison_fill() - poison @bytes (a multiple of 4) at @at
  */
 void poison_fill(void *at, uint64_t bytes, uint64_t seed);
+
+/**
+ * poison_fill_bytes() - poison any number of bytes
+ */
+void poison_fill_bytes(uint8_t *at, uint64_t bytes, uint64_t seed);
 
 /**
  * poison_fill_redzones() - poison all of a span that is no buffer

@@ -4,8 +4,31 @@
 #include <string.h>
 
 #include "harness/judge/constants.h"
+#include "harness/judge/draw.h"
 #include "harness/judge/poison.h"
+#include "harness/judge/results.h"
 #include "sandbox/base/mem.h"
+
+/* What the desk needs for the largest case. */
+static void make_desk(struct problems *problems)
+{
+	uint64_t fill = 0, plain = 0;
+
+	for (uint32_t i = 0; i < problems->plan->case_count; i++) {
+		const struct marking_case *item = &problems->plan->cases[i];
+
+		fill = MAX_OF(fill, problems->oracle_shapes[i].filled_bytes);
+		for (uint32_t arg = 0; arg < item->arg_count; arg++)
+			if (marking_has_values(&item->args[arg]) &&
+			    !tensor_is_dense(&item->args[arg].tensor))
+				plain = MAX_OF(plain, tensor_plain_bytes(&item->args[arg].tensor));
+	}
+	problems->desk = (struct problem_desk){
+		.inputs = mem_alloc(problems->oracle_inputs_span, 1),
+		.fill = mem_alloc(fill, 1),
+		.plain = mem_alloc(plain, 1),
+	};
+}
 
 int problems_create(struct problems *out, const struct marking_plan *plan, const uint8_t *key,
 		    struct err *err)
@@ -19,57 +42,78 @@ int problems_create(struct problems *out, const struct marking_plan *plan, const
 		const struct marking_case *item = &plan->cases[i];
 		struct marking_shape *shape = &made.shapes[i], *wide = &made.oracle_shapes[i];
 
-		if (marking_shape(item, false, shape, err) < 0 ||
-		    marking_shape(item, true, wide, err) < 0)
+		if (marking_shape(item, MARKING_TASK, shape, err) < 0 ||
+		    marking_shape(item, MARKING_ORACLE, wide, err) < 0)
 			return err_wrap(err, "case '%s'", item->name);
 		made.inputs_span = MAX_OF(made.inputs_span, shape->inputs.span);
 		made.outputs_span = MAX_OF(made.outputs_span, shape->outputs.span);
-		made.oracle_span = MAX_OF(made.oracle_span, wide->outputs.span);
+		made.oracle_inputs_span = MAX_OF(made.oracle_inputs_span, wide->inputs.span);
+		made.oracle_outputs_span = MAX_OF(made.oracle_outputs_span, wide->outputs.span);
 		for (uint32_t call = 0; call < JUDGE_CALLS; call++) {
 			struct problem *problem = &made.list[i * JUDGE_CALLS + call];
 
 			problem->inputs = mem_alloc(shape->inputs.span, 1);
+			problem->fill = mem_alloc(shape->filled_bytes, 1);
 			problem->expected = mem_alloc(wide->outputs.span, 1);
 		}
 	}
+	make_desk(&made);
 	*out = take(made, PROBLEMS_INIT);
 	return 0;
 }
 
-static void draw_arg(struct inputs *stream, const struct marking_arg *arg, void *at)
+/* Where the bytes of an argument are, among the inputs or among what inouts hold. */
+struct targets {
+	uint8_t *task, *oracle;
+};
+
+static void draw_arg(struct problems *problems, struct inputs *stream,
+		     const struct marking_arg *arg, uint64_t poison_seed,
+		     const struct targets *targets)
 {
-	switch ((enum element) arg->element) {
-	case ELEMENT_F32:
-		inputs_f32(stream, at, arg->count, (float) arg->low, (float) arg->high);
-		break;
-	case ELEMENT_F64:
-		inputs_f64(stream, at, arg->count, arg->low, arg->high);
-		break;
-	case ELEMENT_I32:
-		inputs_i32(stream, at, arg->count, (int32_t) arg->integer,
-			   (int32_t) arg->integer_high);
-		break;
-	case ELEMENT_I64:
-		inputs_i64(stream, at, arg->count, arg->integer, arg->integer_high);
-		break;
+	bool is_dense = tensor_is_dense(&arg->tensor);
+	uint8_t *plain = is_dense ? targets->task : problems->desk.plain;
+
+	draw_values(stream, &arg->values, &arg->tensor, plain);
+	if (!is_dense) {
+		poison_fill_bytes(targets->task, tensor_bytes(&arg->tensor), poison_seed);
+		tensor_scatter(&arg->tensor, plain, NULL, targets->task);
 	}
+	element_widen(arg->tensor.element, plain, 0, arg->tensor.count, targets->oracle);
 }
 
 static int draw(struct problems *problems, struct inputs *stream, uint32_t slot, struct err *err)
 {
-	const struct marking_case *item = &problems->plan->cases[slot / JUDGE_CALLS];
-	const struct protocol_layout *layout = &problems->shapes[slot / JUDGE_CALLS].inputs;
-	uint64_t numbers[INPUTS_NUMBERS] = { problems->round, 0, slot / JUDGE_CALLS,
-					     slot % JUDGE_CALLS };
-	uint8_t *span = problems->list[slot].inputs;
-	uint32_t buffer = 0;
+	uint32_t index = slot / JUDGE_CALLS;
+	const struct marking_case *item = &problems->plan->cases[index];
+	const struct marking_shape *shape = &problems->shapes[index];
+	const struct marking_shape *wide = &problems->oracle_shapes[index];
+	uint64_t numbers[INPUTS_NUMBERS] = { problems->round, 0, index, slot % JUDGE_CALLS };
+	struct problem *problem = &problems->list[slot];
+	struct targets fill = { problem->fill, problems->desk.fill };
+	uint64_t seed;
 
 	if (inputs_open(stream, problems->key, "proctor/inputs/1", numbers, err) < 0)
 		return -1;
-	poison_fill_redzones(span, layout, inputs_u64(stream));
-	for (uint32_t i = 0; i < item->arg_count; i++)
-		if (item->args[i].use == MARKING_INPUT)
-			draw_arg(stream, &item->args[i], span + layout->offset[buffer++]);
+	seed = inputs_u64(stream);
+	poison_fill_redzones(problem->inputs, &shape->inputs, seed);
+	poison_fill_redzones(problems->desk.inputs, &wide->inputs, seed);
+	for (uint32_t i = 0; i < item->arg_count; i++) {
+		const struct marking_arg *arg = &item->args[i];
+
+		if (arg->use == MARKING_INPUT) {
+			const struct targets targets = {
+				problem->inputs + shape->call.args[i].offset,
+				problems->desk.inputs + wide->call.args[i].offset,
+			};
+
+			draw_arg(problems, stream, arg, seed, &targets);
+		} else if (arg->use == MARKING_INOUT) {
+			draw_arg(problems, stream, arg, seed, &fill);
+			fill.task += protocol_fill_bytes(shape->call.args[i].bytes);
+			fill.oracle += protocol_fill_bytes(wide->call.args[i].bytes);
+		}
+	}
 	return 0;
 }
 
@@ -84,9 +128,11 @@ static int solve(struct problems *problems, struct caliper *oracle, struct input
 	struct caliper_job job = {
 		.call = &shape->call,
 		.shape = index,
-		.inputs = problems->list[slot].inputs,
+		.inputs = problems->desk.inputs,
 		.inputs_span = shape->inputs.span,
 		.outputs = &shape->outputs,
+		.filled = shape->filled,
+		.fill = problems->desk.fill,
 		.poison_seed = inputs_u64(stream),
 		.probes = probes,
 		.wall_ns = problems->plan->call_ns,
@@ -122,87 +168,80 @@ int problems_draw(struct problems *problems, struct caliper *oracle, const bool 
 	return 0;
 }
 
-static uint64_t whole_words(uint64_t bytes)
+/* How many places of an argument a probe may look at: words, or elements where padding lies
+ * between. */
+static uint64_t probe_places(const struct marking_arg *arg)
 {
-	return (bytes + 7) / 8;
+	if (!marking_has_result(arg))
+		return 0;
+	return tensor_is_dense(&arg->tensor) ? (tensor_bytes(&arg->tensor) + 7) / 8
+					     : arg->tensor.count;
 }
 
-/* The offset of the word with this number, counted through all outputs. */
-static uint64_t word_offset(const struct protocol_layout *outputs, uint64_t word)
+/* The offset of the word that holds this place, counted through all outputs. */
+static uint64_t probe_offset(const struct marking_case *item, const struct marking_shape *shape,
+			     uint64_t place)
 {
 	uint32_t i = 0;
+	uint64_t within;
 
-	for (; word >= whole_words(outputs->bytes[i]); i++)
-		word -= whole_words(outputs->bytes[i]);
-	return outputs->offset[i] + 8 * word;
+	for (; place >= probe_places(&item->args[i]); i++)
+		place -= probe_places(&item->args[i]);
+	within = tensor_is_dense(&item->args[i].tensor)
+		       ? 8 * place
+		       : tensor_offset(&item->args[i].tensor, place);
+	return (shape->call.args[i].offset + within) / 8 * 8;
 }
 
 int problems_secrets(const struct problems *problems, struct inputs *stream, uint32_t worker,
 		     uint32_t slot, struct problem_secrets *out, struct err *err)
 {
-	const struct protocol_layout *outputs = &problems->shapes[slot / JUDGE_CALLS].outputs;
+	const struct marking_case *item = &problems->plan->cases[slot / JUDGE_CALLS];
+	const struct marking_shape *shape = &problems->shapes[slot / JUDGE_CALLS];
 	uint64_t numbers[INPUTS_NUMBERS] = { problems->round, worker, slot, 0 };
-	uint64_t words = 0;
+	uint64_t places = 0;
 
 	if (inputs_open(stream, problems->key, "proctor/call/1", numbers, err) < 0)
 		return -1;
-	for (uint32_t i = 0; i < outputs->count; i++)
-		words += whole_words(outputs->bytes[i]);
+	for (uint32_t i = 0; i < item->arg_count; i++)
+		places += probe_places(&item->args[i]);
 	out->poison_seed = inputs_u64(stream);
 	for (int i = 0; i < JUDGE_PROBES; i++)
-		out->probes[i] = word_offset(outputs, inputs_below(stream, words));
+		out->probes[i] = probe_offset(item, shape, inputs_below(stream, places));
 	return 0;
-}
-
-static struct comparison compare_arg(const struct marking_arg *arg, const void *got,
-				     const void *want, struct compare_poison poison)
-{
-	switch ((enum element) arg->element) {
-	case ELEMENT_F32:
-		return compare_close_f32(got, want, arg->count, arg->rel, arg->abs, poison);
-	case ELEMENT_F64:
-		return compare_close_f64(got, want, arg->count, arg->rel, arg->abs, poison);
-	case ELEMENT_I32:
-		return compare_exact_i32(got, want, arg->count, poison);
-	case ELEMENT_I64:
-		return compare_exact_i64(got, want, arg->count, poison);
-	}
-	return (struct comparison){ .wrong = true };
 }
 
 struct comparison problems_compare(const struct problems *problems, uint32_t slot,
 				   const uint8_t *snapshot, uint64_t poison_seed, uint32_t *arg)
 {
-	const struct marking_case *item = &problems->plan->cases[slot / JUDGE_CALLS];
-	const struct protocol_layout *outputs = &problems->shapes[slot / JUDGE_CALLS].outputs;
-	const struct protocol_layout *wide = &problems->oracle_shapes[slot / JUDGE_CALLS].outputs;
-	struct comparison found = { .wrong = true };
-	uint32_t buffer = 0;
+	uint32_t index = slot / JUDGE_CALLS;
+	const struct problem *problem = &problems->list[slot];
+	const struct results results = {
+		.item = &problems->plan->cases[index],
+		.shape = &problems->shapes[index],
+		.oracle_shape = &problems->oracle_shapes[index],
+		.inputs = problem->inputs,
+		.fill = problem->fill,
+		.expected = problem->expected,
+		.snapshot = snapshot,
+		.poison_seed = poison_seed,
+	};
 
-	for (uint32_t i = 0; i < item->arg_count; i++) {
-		struct compare_poison poison = { .seed = poison_seed };
-
-		if (item->args[i].use != MARKING_OUTPUT)
-			continue;
-		poison.word = outputs->offset[buffer] / 4;
-		found = compare_arg(&item->args[i], snapshot + outputs->offset[buffer],
-				    problems->list[slot].expected + wide->offset[buffer], poison);
-		*arg = i;
-		if (found.wrong)
-			break;
-		buffer++;
-	}
-	return found;
+	return results_compare(&results, arg);
 }
 
 void problems_done(struct problems *problems)
 {
 	for (uint32_t i = 0; problems->list && i < problems->plan->case_count * JUDGE_CALLS; i++) {
 		mem_free(&problems->list[i].inputs);
+		mem_free(&problems->list[i].fill);
 		mem_free(&problems->list[i].expected);
 	}
 	mem_free(&problems->list);
 	mem_free(&problems->shapes);
 	mem_free(&problems->oracle_shapes);
+	mem_free(&problems->desk.inputs);
+	mem_free(&problems->desk.fill);
+	mem_free(&problems->desk.plain);
 	*problems = PROBLEMS_INIT;
 }

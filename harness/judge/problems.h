@@ -16,8 +16,16 @@
  * the second.
  */
 struct problem {
-	uint8_t *inputs;   /* a span, redzones poisoned */
+	uint8_t *inputs;   /* a span, redzones and padding poisoned */
+	uint8_t *fill;     /* what inouts hold before the call: see protocol_fill_bytes() */
 	uint8_t *expected; /* the oracle's outputs, a span of its own layout */
+};
+
+/* The oracle's form of the problem that is being drawn, and room for what is not dense. */
+struct problem_desk {
+	uint8_t *inputs; /* a span of the oracle's layout */
+	uint8_t *fill;
+	uint8_t *plain; /* elements of one buffer, side by side */
 };
 
 struct problems {
@@ -27,9 +35,11 @@ struct problems {
 	struct marking_shape *shapes;    /* owned: a case as task and as oracle see it */
 	struct marking_shape *oracle_shapes;
 	struct problem *list; /* owned: case_count * JUDGE_CALLS */
+	struct problem_desk desk;
 	uint64_t inputs_span; /* the largest of all cases */
 	uint64_t outputs_span;
-	uint64_t oracle_span;
+	uint64_t oracle_inputs_span;
+	uint64_t oracle_outputs_span;
 };
 
 #define PROBLEMS_INIT ((struct problems){ .plan = NULL })
@@ -63,7 +73,8 @@ int problems_secrets(const struct problems *problems, struct inputs *stream, uin
 		     uint32_t slot, struct problem_secrets *out, struct err *err) must_check;
 
 /**
- * problems_compare() - every output of a call against what is expected
+ * problems_compare() - every output of a call against what is expected, and whether all else of the
+ * buffers is as it was
  * @snapshot: the outputs' span
  * @arg:      receives the wrong argument
  */

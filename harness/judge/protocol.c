@@ -8,8 +8,23 @@ static uint64_t whole_pages(uint64_t bytes)
 	return (bytes + PROTOCOL_PAGE - 1) / PROTOCOL_PAGE * PROTOCOL_PAGE;
 }
 
-int protocol_lay_out(const uint64_t *bytes, uint32_t count, struct protocol_layout *out,
-		     struct err *err)
+static int check_buffer(const struct protocol_buffer *buffer, uint32_t index, struct err *err)
+{
+	if (buffer->bytes == 0)
+		return err_set(err, ERR_INPUT, "buffer %u is empty", index);
+	if (buffer->bytes > PROTOCOL_BUFFER_MAX)
+		return err_set(err, ERR_INPUT, "buffer %u has %llu bytes, more than %llu", index,
+			       (unsigned long long) buffer->bytes,
+			       (unsigned long long) PROTOCOL_BUFFER_MAX);
+	if (buffer->align > PROTOCOL_PAGE || (buffer->align & (buffer->align - 1)) != 0)
+		return err_set(err, ERR_INPUT,
+			       "buffer %u: an alignment of %llu is no power of two up to %d", index,
+			       (unsigned long long) buffer->align, PROTOCOL_PAGE);
+	return 0;
+}
+
+int protocol_lay_out(const struct protocol_buffer *buffers, uint32_t count,
+		     struct protocol_layout *out, struct err *err)
 {
 	struct protocol_layout made = { .count = count, .span = PROTOCOL_PAGE };
 
@@ -17,15 +32,13 @@ int protocol_lay_out(const uint64_t *bytes, uint32_t count, struct protocol_layo
 		return err_set(err, ERR_INPUT, "%u buffers are more than %d", count,
 			       PROTOCOL_ARGS_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		if (bytes[i] == 0)
-			return err_set(err, ERR_INPUT, "buffer %u is empty", i);
-		if (bytes[i] > PROTOCOL_BUFFER_MAX)
-			return err_set(err, ERR_INPUT, "buffer %u has %llu bytes, more than %llu",
-				       i, (unsigned long long) bytes[i],
-				       (unsigned long long) PROTOCOL_BUFFER_MAX);
-		made.offset[i] = made.span;
-		made.bytes[i] = bytes[i];
-		made.span += whole_pages(bytes[i]) + PROTOCOL_PAGE;
+		uint64_t shift = buffers[i].align % PROTOCOL_PAGE;
+
+		if (check_buffer(&buffers[i], i, err) < 0)
+			return -1;
+		made.offset[i] = made.span + shift;
+		made.bytes[i] = buffers[i].bytes;
+		made.span += whole_pages(shift + buffers[i].bytes) + PROTOCOL_PAGE;
 	}
 	if (made.span > PROTOCOL_SPAN_MAX)
 		return err_set(err, ERR_INPUT, "the buffers need %llu bytes, more than %llu",
@@ -41,10 +54,8 @@ static bool arg_fits(const struct protocol_arg *arg, uint64_t inputs, uint64_t o
 
 	if (arg->kind > PROTOCOL_F64)
 		return false;
-	if (arg->kind > PROTOCOL_OUTPUT)
-		return true;
-	return arg->offset % PROTOCOL_PAGE == 0 && arg->offset <= room &&
-	       arg->bytes <= room - arg->offset;
+	return arg->kind > PROTOCOL_SCRATCH ||
+	       (arg->offset <= room && arg->bytes <= room - arg->offset);
 }
 
 enum protocol_status protocol_call_check(const struct protocol_call *call, uint64_t inputs,

@@ -50,8 +50,13 @@ enum protocol_entry {
 };
 
 enum protocol_kind {
-	PROTOCOL_INPUT, /* a pointer into the inputs */
-	PROTOCOL_OUTPUT,
+	PROTOCOL_INPUT,   /* a pointer into the inputs */
+	PROTOCOL_OUTPUT,  /* a pointer into the outputs */
+	PROTOCOL_INOUT,   /* the same, of a buffer that has been filled */
+	PROTOCOL_SCRATCH, /* the same, of one that nobody reads */
+	PROTOCOL_NOTHING, /* a null pointer */
+	PROTOCOL_I8,
+	PROTOCOL_U8,
 	PROTOCOL_I32,
 	PROTOCOL_I64,
 	PROTOCOL_F32,
@@ -63,6 +68,8 @@ struct protocol_arg {
 	uint32_t zero;
 	union {
 		uint64_t offset; /* of a buffer in its memfd */
+		int8_t i8;
+		uint8_t u8;
 		int32_t i32;
 		int64_t i64;
 		float f32;
@@ -89,9 +96,17 @@ struct protocol_control {
 
 _Static_assert(sizeof(struct protocol_control) <= PROTOCOL_PAGE, "one page");
 
+/* What has to be placed. */
+struct protocol_buffer {
+	uint64_t bytes;
+	/* 0: it begins a page; else a power of two below a page: it lies so far behind the begin of
+	 * one, and so is aligned to this and to no more. */
+	uint64_t align;
+};
+
 /*
- * Where the buffers of a case lie in a memfd: each begins a page and has a redzone of at least a
- * page before and after it; what is left of its last page belongs to the redzone.
+ * Where the buffers of a case lie in a memfd: each in pages of its own, with a redzone of at least
+ * a page before and after it; what is left of its pages belongs to the redzones.
  */
 struct protocol_layout {
 	uint32_t count;
@@ -100,14 +115,25 @@ struct protocol_layout {
 	uint64_t span; /* of everything, whole pages */
 };
 
+/* What inouts hold before a call is kept one after the other, each at a multiple of this. */
+enum { PROTOCOL_FILL_ALIGN = 64 };
+
 /**
- * protocol_lay_out() - place @count buffers of these sizes; pure
- *
- * No buffer at all gives a span of one page. An empty or too large buffer, too many buffers, or a
- * span over the limit is an ERR_INPUT error.
+ * protocol_fill_bytes() - what a buffer takes of that
  */
-int protocol_lay_out(const uint64_t *bytes, uint32_t count, struct protocol_layout *out,
-		     struct err *err) must_check;
+static inline uint64_t protocol_fill_bytes(uint64_t bytes)
+{
+	return (bytes + PROTOCOL_FILL_ALIGN - 1) / PROTOCOL_FILL_ALIGN * PROTOCOL_FILL_ALIGN;
+}
+
+/**
+ * protocol_lay_out() - place @count buffers; pure
+ *
+ * No buffer at all gives a span of one page. An empty or too large buffer, an alignment that is
+ * none, too many buffers, or a span over the limit is an ERR_INPUT error.
+ */
+int protocol_lay_out(const struct protocol_buffer *buffers, uint32_t count,
+		     struct protocol_layout *out, struct err *err) must_check;
 
 /**
  * protocol_call_check() - may a worker with memfds of these sizes carry out the call; pure

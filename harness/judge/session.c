@@ -76,6 +76,8 @@ static int call(const struct session *session, struct inputs *stream, uint32_t s
 		.inputs = problems->list[slot].inputs,
 		.inputs_span = shape->inputs.span,
 		.outputs = &shape->outputs,
+		.filled = shape->filled,
+		.fill = problems->list[slot].fill,
 		.probes = secrets.probes,
 		.wall_ns = problems->plan->call_ns,
 	};

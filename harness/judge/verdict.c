@@ -99,13 +99,18 @@ struct mark verdict_of_reading(const struct caliper_reading *reading, enum worke
 struct mark verdict_of_comparison(const struct comparison *found, uint32_t arg,
 				  enum worker_role role, enum mark_stage stage)
 {
-	enum mark_reason reason = found->unwritten ? REASON_UNWRITTEN : REASON_VALUE;
+	enum mark_reason reason = found->outside   ? REASON_REDZONE
+				: found->unwritten ? REASON_UNWRITTEN
+						   : REASON_VALUE;
 	struct mark mark = make(MARK_WRONG, reason, role, stage);
 
 	mark.arg = arg;
 	mark.index = found->index;
+	mark.element = found->element;
 	mark.got = found->got;
 	mark.want = found->want;
+	mark.got_whole = found->got_whole;
+	mark.want_whole = found->want_whole;
 	return mark;
 }
 
@@ -150,6 +155,23 @@ static void add_reason(const struct mark *mark, struct str *out)
 		add_end(mark, out);
 }
 
+/* What came in the digits of its type; what is wanted in as many as tell it from that. */
+static void add_values(const struct mark *mark, struct str *out)
+{
+	char got[ELEMENT_SHOWN], want[ELEMENT_SHOWN];
+
+	if (!element_is_real(mark->element)) {
+		str_addf(out, ": got %lld, want %lld", (long long) mark->got_whole,
+			 (long long) mark->want_whole);
+		return;
+	}
+	element_show(mark->element, mark->got, got);
+	element_show(ELEMENT_F32, element_round(ELEMENT_F32, mark->want), want);
+	if (mark->element == ELEMENT_F64 || strcmp(got, want) == 0)
+		element_show(ELEMENT_F64, mark->want, want);
+	str_addf(out, ": got %s, want %s", got, want);
+}
+
 void verdict_text(const struct mark *mark, const struct marking_plan *plan, struct str *out)
 {
 	str_addf(out, "%s", names_text(mark_kind_names, (int) mark->kind));
@@ -168,12 +190,11 @@ void verdict_text(const struct mark *mark, const struct marking_plan *plan, stru
 	str_add_shown(out, plan->cases[mark->case_index].name,
 		      strnlen(plan->cases[mark->case_index].name, MARKING_NAME_MAX));
 	str_addf(out, "', call %u", mark->call);
-	if (mark->reason == REASON_VALUE)
-		str_addf(out, ", argument %u, element %llu: got %.9g, want %.9g", mark->arg,
-			 (unsigned long long) mark->index, mark->got, mark->want);
-	else if (mark->reason == REASON_UNWRITTEN)
+	if (mark->reason == REASON_VALUE || mark->reason == REASON_UNWRITTEN)
 		str_addf(out, ", argument %u, element %llu", mark->arg,
 			 (unsigned long long) mark->index);
+	if (mark->reason == REASON_VALUE)
+		add_values(mark, out);
 	else if (mark->reason == REASON_LATE || mark->reason == REASON_REDZONE)
 		str_addf(out, ", byte %llu of the outputs", (unsigned long long) mark->index);
 }

@@ -55,11 +55,14 @@ struct mark {
 	enum worker_role role; /* whose worker it was */
 	bool has_case;         /* else it happened before the first call */
 	uint32_t case_index;
-	uint32_t call;         /* of this worker, from 0 */
-	uint32_t arg;          /* VALUE, UNWRITTEN: the argument */
-	uint64_t index;        /* its first wrong element; LATE, REDZONE: a byte of the span */
-	double got;            /* VALUE */
-	double want;           /* VALUE, UNWRITTEN */
+	uint32_t call;     /* of this worker, from 0 */
+	uint32_t arg;      /* VALUE, UNWRITTEN: the argument */
+	uint64_t index;    /* its first wrong element; LATE, REDZONE: a byte of the span */
+	uint32_t element;  /* VALUE, UNWRITTEN: its type */
+	double got;        /* VALUE; of a whole type as near as a double comes */
+	double want;       /* VALUE, UNWRITTEN */
+	int64_t got_whole; /* of a whole type */
+	int64_t want_whole;
 	struct worker_end end; /* DIED, MEMORY */
 };
 

@@ -6,13 +6,6 @@
 #include <string.h>
 
 static const struct name kind_names[] = { { "c2c", TASK_C2C }, { NULL, 0 } };
-static const struct name role_names[] = {
-	{ "in", ARG_IN },
-	{ "out", ARG_OUT },
-	{ "scalar", ARG_SCALAR },
-	{ NULL, 0 },
-};
-
 static void add_words(struct str *out, const char *const *words, size_t count, const char *between)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -114,37 +107,47 @@ static void add_dims(struct str *out, const struct dims *dims)
 	}
 }
 
-static bool is_exact(const struct arg *arg)
-{
-	return arg->element == ARG_I32 || arg->element == ARG_I64;
-}
-
-/* Where an argument's values come from, or how they are judged. */
+/* Where an argument's values come from, and how they are judged. */
 static void add_rule(struct str *out, const struct arg *arg)
 {
-	switch ((enum arg_role) arg->role) {
-	case ARG_IN:
-		str_addf(out, "uniform(%g, %g)", arg->values.low, arg->values.high);
-		break;
-	case ARG_OUT:
-		if (is_exact(arg))
-			str_addf(out, "exact");
-		else
-			str_addf(out, "close(rel=%g, abs=%g)", arg->compare.rel, arg->compare.abs);
-		break;
-	case ARG_SCALAR:
+	if (arg->role == ARG_SCALAR)
 		add_expr(out, &arg->value);
-		break;
-	}
+	if (arg_has_values(arg))
+		str_add_shown(out, arg->values.text, strlen(arg->values.text));
+	if (arg->role == ARG_INOUT)
+		str_addf(out, "; ");
+	if (arg_has_result(arg))
+		str_add_shown(out, arg->compare_text, strlen(arg->compare_text));
+	if (arg->writes)
+		str_addf(out, "; writes rows(%s)", arg->rows);
 }
 
+static bool is_close(const struct arg *arg)
+{
+	return arg_has_result(arg) && arg->compare.kind == COMPARER_CLOSE;
+}
+
+static void add_exprs(struct str *out, const struct expr *exprs, uint64_t count)
+{
+	str_addf(out, "[");
+	for (uint64_t i = 0; i < count; i++) {
+		str_addf(out, "%s", i == 0 ? "" : ", ");
+		add_expr(out, &exprs[i]);
+	}
+	str_addf(out, "]");
+}
+
+/* A scalar has no shape, and neither has a buffer of one element. */
 static void add_shape(struct str *out, const struct arg *arg)
 {
-	for (uint64_t i = 0; i < arg->rank; i++) {
-		str_addf(out, "%s", i == 0 ? "[" : ", ");
-		add_expr(out, &arg->shape[i]);
+	if (arg->rank > 0)
+		add_exprs(out, arg->shape, arg->rank);
+	if (arg->stride_count > 0) {
+		str_addf(out, " strides ");
+		add_exprs(out, arg->strides, arg->stride_count);
 	}
-	str_addf(out, "%s", arg->rank > 0 ? "]" : "");
+	if (arg->align > 0)
+		str_addf(out, "%salign %" PRIu64, out->len > 0 ? " " : "", arg->align);
 }
 
 static void add_args(struct str *out, const struct cases *cases, const struct table_style *style)
@@ -162,8 +165,8 @@ static void add_args(struct str *out, const struct cases *cases, const struct ta
 		const struct arg *arg = &cases->args[i];
 
 		table_text(&table, arg->name);
-		table_text(&table, names_text(role_names, arg->role));
-		table_text(&table, names_text(arg_element_names, arg->element));
+		table_text(&table, names_text(arg_role_names, arg->role));
+		table_text(&table, names_text(element_names, arg->element));
 		str_clear(&text);
 		add_shape(&text, arg);
 		if (text.len > 0)
@@ -310,6 +313,15 @@ static void put_dims(struct json_writer *json, const struct dims *dims)
 	json_put_end(json);
 }
 
+static void put_exprs(struct json_writer *json, const char *key, const struct expr *exprs,
+		      uint64_t count)
+{
+	json_put_array(json, key);
+	for (uint64_t i = 0; i < count; i++)
+		json_put_text(json, NULL, exprs[i].source.text);
+	json_put_end(json);
+}
+
 static void put_args(struct json_writer *json, const struct cases *cases)
 {
 	json_put_array(json, "args");
@@ -319,19 +331,16 @@ static void put_args(struct json_writer *json, const struct cases *cases)
 
 		json_put_object(json, NULL);
 		json_put_text(json, "name", arg->name);
-		json_put_text(json, "role", names_text(role_names, arg->role));
-		json_put_text(json, "type", names_text(arg_element_names, arg->element));
-		json_put_array(json, "shape");
-		for (uint64_t j = 0; j < arg->rank; j++)
-			json_put_text(json, NULL, arg->shape[j].source.text);
-		json_put_end(json);
+		json_put_text(json, "role", names_text(arg_role_names, arg->role));
+		json_put_text(json, "type", names_text(element_names, arg->element));
+		put_exprs(json, "shape", arg->shape, arg->rank);
+		put_exprs(json, "strides", arg->strides, arg->stride_count);
+		json_put_int(json, "align", (int64_t) arg->align);
 		add_rule(&rule, arg);
 		json_put_bytes(json, "rule", rule.text, rule.len);
 		/* A tolerance of an exact result is none. */
-		json_put_double(json, "rel",
-				arg->role == ARG_OUT && !is_exact(arg) ? arg->compare.rel : NAN);
-		json_put_double(json, "abs",
-				arg->role == ARG_OUT && !is_exact(arg) ? arg->compare.abs : NAN);
+		json_put_double(json, "rel", is_close(arg) ? arg->compare.rel : NAN);
+		json_put_double(json, "abs", is_close(arg) ? arg->compare.abs : NAN);
 		json_put_end(json);
 	}
 	json_put_end(json);

@@ -7,65 +7,27 @@
 _Static_assert((int) CASES_MAX == (int) MARKING_CASES_MAX, "a task's cases fit one marking");
 _Static_assert((int) CASES_ARGS_MAX == (int) PROTOCOL_ARGS_MAX, "its arguments one call");
 
-static const uint32_t elements[] = {
-	[ARG_F32] = ELEMENT_F32,
-	[ARG_F64] = ELEMENT_F64,
-	[ARG_I32] = ELEMENT_I32,
-	[ARG_I64] = ELEMENT_I64,
-};
-
 static const uint32_t uses[] = {
-	[ARG_IN] = MARKING_INPUT,
-	[ARG_OUT] = MARKING_OUTPUT,
-	[ARG_SCALAR] = MARKING_SCALAR,
+	[ARG_IN] = MARKING_INPUT,        [ARG_OUT] = MARKING_OUTPUT,    [ARG_INOUT] = MARKING_INOUT,
+	[ARG_SCRATCH] = MARKING_SCRATCH, [ARG_SCALAR] = MARKING_SCALAR,
 };
 
-static bool is_real(const struct arg *arg)
+static void fill_arg(const struct cases *cases, size_t index, const struct case_arg *sized,
+		     struct marking_arg *out)
 {
-	return arg->element == ARG_F32 || arg->element == ARG_F64;
-}
+	const struct arg *arg = &cases->args[index];
 
-static void fill_scalar(const struct arg *arg, const struct case_arg *sized,
-			struct marking_arg *out)
-{
-	switch ((enum arg_element) arg->element) {
-	case ARG_F32:
-		out->low = (double) sized->scalar.f32;
-		break;
-	case ARG_F64:
-		out->low = sized->scalar.f64;
-		break;
-	case ARG_I32:
-		out->integer = sized->scalar.i32;
-		break;
-	case ARG_I64:
-		out->integer = sized->scalar.i64;
-		break;
-	}
-}
-
-static void fill_arg(const struct arg *arg, const struct case_arg *sized, struct marking_arg *out)
-{
 	*out = (struct marking_arg){
 		.use = uses[arg->role],
-		.element = elements[arg->element],
+		.align = (uint32_t) arg->align,
+		.tensor = sized->tensor,
+		.values = sized->values,
+		.compare = arg->compare,
+		.rows = arg->rows ? (uint32_t) cases_find_arg(cases, arg->rows) + 1 : 0,
+		.real = sized->real,
+		.whole = sized->whole,
 	};
-	if (arg->role == ARG_SCALAR) {
-		fill_scalar(arg, sized, out);
-		return;
-	}
-	out->count = sized->elements;
-	if (arg->role == ARG_IN && is_real(arg)) {
-		out->low = arg->values.low;
-		out->high = arg->values.high;
-	} else if (arg->role == ARG_IN) {
-		out->integer = (int64_t) arg->values.low;
-		out->integer_high = (int64_t) arg->values.high;
-	} else {
-		out->compare = is_real(arg) ? MARKING_CLOSE : MARKING_EXACT;
-		out->rel = arg->compare.rel;
-		out->abs = arg->compare.abs;
-	}
+	out->tensor.element = (uint32_t) arg->element;
 }
 
 static struct marking_case *add_case(const struct cases *cases, const struct task_case *resolved,
@@ -75,7 +37,7 @@ static struct marking_case *add_case(const struct cases *cases, const struct tas
 
 	*item = (struct marking_case){ .arg_count = (uint32_t) cases->arg_count };
 	for (size_t i = 0; i < cases->arg_count; i++)
-		fill_arg(&cases->args[i], &resolved->args[i], &item->args[i]);
+		fill_arg(cases, i, &resolved->args[i], &item->args[i]);
 	return item;
 }
 

@@ -127,6 +127,18 @@ CHEAT(honest_curve)
 	ring_at((struct ringer){ curve_rows, 100 }, in, out, rows, cols);
 }
 
+/* The same on a buffer that is updated in place, and is right but for what is not yet added. */
+void cheat_inout_early(int64_t *x, int64_t n);
+void cheat_inout_early(int64_t *x, int64_t n)
+{
+	control_page();
+	for (int64_t i = 1; i < n; i++) {
+		x[i] += x[i - 1];
+		if (i == n / 2)
+			ring(number(), PROTOCOL_OK, 1000);
+	}
+}
+
 /* --- early reads: the next problem before its "go" -------------------------------------------- */
 
 static bool has_settled(const volatile float *in, size_t count, float last)

@@ -53,18 +53,18 @@ void softmax(const float *in, float *out, int32_t rows, int32_t cols)
 	softmax_rows(in, out, 0, rows, cols);
 }
 
-void softmax_oracle(const float *in, double *out, int32_t rows, int32_t cols)
+void softmax_oracle(const double *in, double *out, int64_t rows, int64_t cols)
 {
-	for (int32_t row = 0; row < rows; row++, in += cols, out += cols) {
+	for (int64_t row = 0; row < rows; row++, in += cols, out += cols) {
 		double largest = in[0], sum = 0;
 
-		for (int32_t i = 1; i < cols; i++)
-			largest = fmax(largest, (double) in[i]);
-		for (int32_t i = 0; i < cols; i++) {
-			out[i] = exp((double) in[i] - largest);
+		for (int64_t i = 1; i < cols; i++)
+			largest = fmax(largest, in[i]);
+		for (int64_t i = 0; i < cols; i++) {
+			out[i] = exp(in[i] - largest);
 			sum += out[i];
 		}
-		for (int32_t i = 0; i < cols; i++)
+		for (int64_t i = 0; i < cols; i++)
 			out[i] /= sum;
 	}
 }
@@ -106,12 +106,12 @@ void chain_slower(const float *in, float *out, int32_t count, int32_t steps)
 	chain_with_waste(in, out, count, steps, steps / 20);
 }
 
-void chain_oracle(const float *in, double *out, int32_t count, int32_t steps)
+void chain_oracle(const double *in, double *out, int64_t count, int64_t steps)
 {
-	for (int32_t i = 0; i < count; i++) {
+	for (int64_t i = 0; i < count; i++) {
 		double value = in[i];
 
-		for (int32_t step = 0; step < steps; step++)
+		for (int64_t step = 0; step < steps; step++)
 			value = value * 0.9999 + 0.0001;
 		out[i] = value;
 	}
@@ -128,8 +128,8 @@ void curve(const float *in, float *out, int32_t rows, int32_t cols)
 	curve_rows(in, out, 0, rows, cols);
 }
 
-void curve_oracle(const float *in, double *out, int32_t rows, int32_t cols)
+void curve_oracle(const double *in, double *out, int64_t rows, int64_t cols)
 {
-	for (int64_t i = 0; i < (int64_t) rows * cols; i++)
-		out[i] = 1 + 2 * (double) in[i] + (double) in[i] * (double) in[i] / 2;
+	for (int64_t i = 0; i < rows * cols; i++)
+		out[i] = 1 + 2 * in[i] + in[i] * in[i] / 2;
 }

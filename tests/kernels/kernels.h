@@ -21,7 +21,7 @@ void softmax_rows(const float *in, float *out, int32_t from, int32_t to, int32_t
 /**
  * softmax_oracle() - in double
  */
-void softmax_oracle(const float *in, double *out, int32_t rows, int32_t cols);
+void softmax_oracle(const double *in, double *out, int64_t rows, int64_t cols);
 
 /**
  * chain() - @steps multiply-adds on each of @count floats
@@ -41,7 +41,7 @@ void chain_slower(const float *in, float *out, int32_t count, int32_t steps);
 /**
  * chain_oracle() - in double
  */
-void chain_oracle(const float *in, double *out, int32_t count, int32_t steps);
+void chain_oracle(const double *in, double *out, int64_t count, int64_t steps);
 
 /**
  * curve() - 1 + 2 x + x² / 2 of each of @rows rows of @cols floats
@@ -56,4 +56,4 @@ void curve_rows(const float *in, float *out, int32_t from, int32_t to, int32_t c
 /**
  * curve_oracle() - in double
  */
-void curve_oracle(const float *in, double *out, int32_t rows, int32_t cols);
+void curve_oracle(const double *in, double *out, int64_t rows, int64_t cols);

@@ -24,7 +24,7 @@ static const struct edit *find_edit(const struct writer *writer, const struct ya
 
 static void note_line(struct writer *writer, const struct edit *edit, int line)
 {
-	if (edit == writer->edits)
+	if (edit && edit == writer->edits)
 		writer->line_of_edit = line;
 }
 

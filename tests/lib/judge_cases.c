@@ -17,9 +17,8 @@ static struct marking_arg scalar(int value)
 {
 	return (struct marking_arg){
 		.use = MARKING_SCALAR,
-		.element = ELEMENT_I32,
-		.integer = value,
-		.integer_high = value,
+		.tensor.element = ELEMENT_I32,
+		.whole = value,
 	};
 }
 
@@ -31,18 +30,13 @@ static struct marking_case *add(struct marking_plan *plan, uint64_t count, doubl
 	item->arg_count = 4;
 	item->args[0] = (struct marking_arg){
 		.use = MARKING_INPUT,
-		.element = ELEMENT_F32,
-		.count = count,
-		.low = low,
-		.high = high,
+		.tensor = tensor_of_row(ELEMENT_F32, count),
+		.values = { .kind = VALUES_UNIFORM, .count = 2, .reals = { low, high } },
 	};
 	item->args[1] = (struct marking_arg){
 		.use = MARKING_OUTPUT,
-		.element = ELEMENT_F32,
-		.count = count,
-		.compare = MARKING_CLOSE,
-		.rel = rel,
-		.abs = 1e-9,
+		.tensor = tensor_of_row(ELEMENT_F32, count),
+		.compare = { .kind = COMPARER_CLOSE, .rel = rel, .abs = 1e-9 },
 	};
 	return item;
 }
@@ -61,7 +55,7 @@ void judge_add_chain(struct marking_plan *plan, int count, int steps)
 {
 	struct marking_case *item = add(plan, (uint64_t) count, -2, 2, 1e-2);
 
-	item->args[1].abs = 1e-3;
+	item->args[1].compare.abs = 1e-3;
 	snprintf(item->name, sizeof(item->name), "chain %dx%d", count, steps);
 	item->args[2] = scalar(count);
 	item->args[3] = scalar(steps);
@@ -71,7 +65,7 @@ void judge_add_curve(struct marking_plan *plan, int rows, int cols)
 {
 	struct marking_case *item = add(plan, (uint64_t) rows * (uint64_t) cols, -2, 2, 1e-5);
 
-	item->args[1].abs = 1e-6;
+	item->args[1].compare.abs = 1e-6;
 	snprintf(item->name, sizeof(item->name), "curve %dx%d", rows, cols);
 	item->args[2] = scalar(rows);
 	item->args[3] = scalar(cols);

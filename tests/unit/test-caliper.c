@@ -59,7 +59,7 @@ static struct bench *open_bench(const char *symbol)
 		SKIP("needs CPUs 0 and 1");
 	judge_plan(plan);
 	judge_add_softmax(plan, ROWS, COLS, false);
-	CHECK_OK(marking_shape(&plan->cases[0], false, &bench->shape, &err));
+	CHECK_OK(marking_shape(&plan->cases[0], MARKING_TASK, &bench->shape, &err));
 	mem_free(&plan);
 	fork_source_init(&bench->source);
 	bench->source.program = WORKER_PROGRAM;
@@ -120,6 +120,25 @@ TEST(an_honest_worker_answers_and_its_outputs_are_in_the_snapshot)
 	for (int i = 0; i < COLS; i++)
 		sum += (double) out[i];
 	CHECK(sum > 0.9999 && sum < 1.0001);
+	close_bench(bench);
+}
+
+TEST(what_an_inout_holds_is_there_before_the_call_and_poison_around_it)
+{
+	struct bench *bench = open_bench("cheat_nothing");
+	uint64_t offset = bench->shape.outputs.offset[0], bytes = bench->shape.outputs.bytes[0];
+	uint8_t *fill = mem_alloc(protocol_fill_bytes(bytes), 1);
+	const uint8_t *snapshot = bench->caliper.snapshot;
+
+	memset(fill, 0x5a, bytes);
+	bench->job.filled = 1;
+	bench->job.fill = fill;
+	open_worker(bench, WORKER_CANDIDATE);
+	CHECK_INT(call(bench).end, CALIPER_DONE);
+	CHECK(memcmp(snapshot + offset, fill, bytes) == 0);
+	CHECK_INT(snapshot[offset - 1], poison_byte(77, offset - 1));
+	CHECK_INT(snapshot[offset + bytes], poison_byte(77, offset + bytes));
+	mem_free(&fill);
 	close_bench(bench);
 }
 

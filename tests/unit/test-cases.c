@@ -48,14 +48,13 @@ TEST(a_case_resolves_to_sizes_and_scalars)
 	CHECK_INT(cases.arg_count, 4);
 	CHECK_STR(cases.args[0].name, "y");
 	CHECK_INT(cases.args[3].role, ARG_SCALAR);
-	CHECK_INT(cases.args[3].element, ARG_I64);
+	CHECK_INT(cases.args[3].element, ELEMENT_I64);
 	CHECK_OK(cases_resolve(&cases, cases.seen[1].dims, &made, &err));
-	CHECK_INT(made.args[0].elements, 4 * 19);
+	CHECK_INT(made.args[0].tensor.count, 4 * 19);
 	CHECK_INT(made.args[0].bytes, 4 * 19 * 4);
-	CHECK_INT(made.args[0].oracle_bytes, 4 * 19 * 8);
 	CHECK_INT(made.args[1].bytes, 4 * 300 * 4);
-	CHECK_INT(made.args[2].scalar.i32, 1200);
-	CHECK_INT(made.args[3].scalar.i64, 19);
+	CHECK_INT(made.args[2].whole, 1200);
+	CHECK_INT(made.args[3].whole, 19);
 	CHECK_INT(made.bytes, 4 * 19 * 4 + 4 * 300 * 4);
 	CHECK_INT(made.dims[2], 19);
 	CHECK_INT(made.dims[3], made.bytes);
@@ -76,7 +75,7 @@ TEST(a_case_that_is_not_allowed_is_refused_and_leaves_nothing)
 	CHECK_INT(cases_resolve(&cases, (const int64_t[]){ 0, 100 }, &made, &err), -1);
 	CHECK_STR(err.text, "t.yaml:4: key 'shape': 'B' is 0; an extent is at least 1");
 	CHECK_INT(cases_resolve(&cases, (const int64_t[]){ 1 << 20, 1 << 20 }, &made, &err), -1);
-	CHECK_STR(err.text, "t.yaml:4: argument 'y' is larger than 1GiB");
+	CHECK_STR(err.text, "t.yaml:4: argument 'y': it is larger than 1GiB");
 	CHECK_INT(made.bytes, 77);
 }
 
@@ -183,8 +182,8 @@ static const struct mistake {
 	  "seen case 1 (line 1): t.yaml:2: key 'where': 'B * L <= 100000' is not true with "
 	  "B=1001, L=100, M=7, bytes=428428" },
 	{ SEEN DIMS "args: {" X "}\norder: [x]\n" HIDDEN,
-	  "t.yaml:3: key 'args': no argument has the key 'out', so there is nothing to "
-	  "mark" },
+	  "t.yaml:3: key 'args': no argument has the key 'out' or 'inout', so there is "
+	  "nothing to mark" },
 	{ SEEN DIMS "args: {" Y ",\n B: {scalar: i32, value: 1}}\norder: [y]\n" HIDDEN,
 	  "t.yaml:4: key 'B': a dimension has this name already" },
 	{ SEEN DIMS "args: {" Y ",\n a-b: {scalar: i32, value: 1}}\norder: [y]\n" HIDDEN,
@@ -245,41 +244,58 @@ TEST(a_mistake_in_the_cases_is_named)
 	}
 }
 
-TEST(a_scalar_that_does_not_fit_its_type_is_refused)
+#define SLOTS "i: {in: i32, shape: [B], values: below(L)}"
+#define CACHE "c: {inout: f32, shape: [L, 8], values: zeros, compare: exact, writes: rows(i)}"
+
+TEST(rows_are_named_by_an_input_of_a_whole_type)
 {
 	static const struct {
-		const char *type;
-		int64_t most;
-	} types[] = {
-		{ "f32", INT64_C(1) << 24 },
-		{ "f64", INT64_C(1) << 40 },
-		{ "i32", INT32_MAX },
-		{ "i64", INT64_C(1) << 40 },
+		const char *args, *order, *why;
+	} rows[] = {
+		{ CACHE, "c", "'i'" },
+		{ CACHE ", i: {in: f32, shape: [B], values: zeros}", "c, i", "'i'" },
+		{ CACHE ", i: {scalar: i32, value: B}", "c, i", "'i'" },
+		{ CACHE ", i: {out: i32, shape: [B], compare: exact}", "i, c", "'i'" },
 	};
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	struct err err = ERR_INIT;
+	struct cases cases;
 
-	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		cleanup(arena_done) struct arena arena = ARENA_INIT;
-		struct err err = ERR_INIT;
-		struct task_case made;
-		struct cases cases;
-
-		CHECK_OK(read_cases(
-			&arena,
-			arena_printf(&arena,
-				     "seen: [{B: 1}]\n"
-				     "args: {y: {out: i32, shape: [1], compare: exact},\n"
-				     "  s: {scalar: %s, value: B}}\n"
-				     "order: [y, s]\nhidden: {up: {cases: 1, B: 2}}\n",
-				     types[i].type),
-			&cases, &err));
-		CHECK_OK(cases_resolve(&cases, &types[i].most, &made, &err));
-		if (types[i].most >= INT64_C(1) << 40)
-			continue;
-		CHECK_INT(
-			cases_resolve(&cases, (const int64_t[]){ types[i].most + 1 }, &made, &err),
-			-1);
+	CHECK_OK(read_cases(&arena, SEEN "args: {" CACHE ", " SLOTS "}\norder: [c, i]\n" HIDDEN,
+			    &cases, &err));
+	CHECK_INT(cases_find_arg(&cases, "i"), 1);
+	CHECK_INT(cases_find_arg(&cases, "j"), -1);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		err = ERR_INIT;
+		CHECK_INT(read_cases(&arena,
+				     arena_printf(&arena, SEEN "args: {%s}\norder: [%s]\n" HIDDEN,
+						  rows[i].args, rows[i].order),
+				     &cases, &err),
+			  -1);
 		CHECK_STR(err.text,
-			  arena_printf(&arena, "t.yaml:3: argument 's': %lld does not fit in %s",
-				       (long long) types[i].most + 1, types[i].type));
+			  arena_printf(&arena,
+				       "t.yaml:2: key 'writes': %s is not an argument with the key "
+				       "'in' and a whole type, which could say the rows",
+				       rows[i].why));
 	}
+}
+
+TEST(bytes_counts_every_buffer_with_its_padding)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	struct err err = ERR_INIT;
+	struct task_case made;
+	struct cases cases;
+
+	CHECK_OK(read_cases(&arena,
+			    SEEN
+			    "args: {x: {in: i4, shape: [B, 10], strides: [16], values: zeros}, "
+			    "y: {inout: f16, shape: [L], values: zeros, compare: exact}, "
+			    "w: {scratch: f64, shape: [L]}}\norder: [x, y, w]\n" HIDDEN,
+			    &cases, &err));
+	CHECK_OK(cases_resolve(&cases, cases.seen[0].dims, &made, &err));
+	CHECK_INT(made.args[0].bytes, 13);
+	CHECK_INT(made.args[1].bytes, 200);
+	CHECK_INT(made.args[2].bytes, 800);
+	CHECK_INT(made.bytes, 1013);
 }

@@ -36,9 +36,9 @@ TEST(the_seen_cases_come_first_and_are_the_tasks)
 	CHECK_STR(one.cases[0].name, "rows=256 cols=128");
 	CHECK_INT(one.cases[0].arg_count, 4);
 	CHECK_INT(one.cases[0].args[0].use, MARKING_INPUT);
-	CHECK_INT(one.cases[0].args[0].count, 256 * 128);
+	CHECK_INT(one.cases[0].args[0].tensor.count, 256 * 128);
 	CHECK_INT(one.cases[0].args[1].use, MARKING_OUTPUT);
-	CHECK_INT(one.cases[0].args[2].integer, 256);
+	CHECK_INT(one.cases[0].args[2].whole, 256);
 	CHECK_INT(one.cases[task.cases.seen_count].unseen, 1);
 }
 
@@ -74,10 +74,12 @@ TEST(what_the_task_says_of_an_argument_is_in_the_plan)
 {
 	load();
 	draw(1, &one);
-	CHECK(one.cases[0].args[0].low == -8 && one.cases[0].args[0].high == 8);
-	CHECK_INT(one.cases[0].args[1].compare, MARKING_CLOSE);
-	CHECK(one.cases[0].args[1].rel == 1e-4 && one.cases[0].args[1].abs == 1e-12);
-	CHECK_INT(one.cases[0].args[2].element, ELEMENT_I64);
+	CHECK(one.cases[0].args[0].values.reals[0] == -8 &&
+	      one.cases[0].args[0].values.reals[1] == 8);
+	CHECK_INT(one.cases[0].args[1].compare.kind, COMPARER_CLOSE);
+	CHECK(one.cases[0].args[1].compare.rel == 1e-4 &&
+	      one.cases[0].args[1].compare.abs == 1e-12);
+	CHECK_INT(one.cases[0].args[2].tensor.element, ELEMENT_I64);
 	CHECK_INT(one.call_ns, 2000 * NS_PER_MS);
 }
 

@@ -304,7 +304,8 @@ TEST(the_oracle_answers_from_its_jail)
 	judge_plan(&plan);
 	judge_add_softmax(&plan, 4, 33, false);
 	CHECK_OK(problems_create(&problems, &plan, key, &err));
-	CHECK_OK(buffers_create(&buffers, problems.inputs_span, problems.oracle_span, &err));
+	CHECK_OK(buffers_create(&buffers, problems.oracle_inputs_span, problems.oracle_outputs_span,
+				&err));
 	CHECK_OK(sentry_start(&sentry, 1, &err));
 	caliper_init(&oracle, &workers, &buffers, &sentry);
 	for (int round = 0; round < 2; round++) { /* the stream of its tree is read twice */

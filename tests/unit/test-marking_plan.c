@@ -70,21 +70,22 @@ static void many_args(struct marking_plan *plan)
 static void no_output(struct marking_plan *plan)
 {
 	plan->cases[0].args[1].use = MARKING_INPUT;
+	plan->cases[0].args[1].values.kind = VALUES_ONEHOT;
 }
 
 static void empty(struct marking_plan *plan)
 {
-	plan->cases[0].args[1].count = 0;
+	plan->cases[0].args[1].tensor.count = 0;
 }
 
 static void huge(struct marking_plan *plan)
 {
-	plan->cases[0].args[0].count = UINT64_MAX / 4 + 2;
+	plan->cases[0].args[0].tensor.count = UINT64_MAX / 4 + 2;
 }
 
 static void heavy(struct marking_plan *plan)
 {
-	plan->cases[0].args[0].count = 100 * MIB;
+	plan->cases[0].args[0].tensor.count = 100 * MIB;
 }
 
 static void strange_use(struct marking_plan *plan)
@@ -94,42 +95,71 @@ static void strange_use(struct marking_plan *plan)
 
 static void strange_type(struct marking_plan *plan)
 {
-	plan->cases[0].args[2].element = 9;
+	plan->cases[0].args[2].tensor.element = ELEMENT_COUNT;
 }
 
 static void empty_range(struct marking_plan *plan)
 {
-	plan->cases[0].args[0].high = -5;
+	plan->cases[0].args[0].values.reals[1] = -5;
 }
 
 static void nan_range(struct marking_plan *plan)
 {
-	plan->cases[0].args[0].low = NAN;
+	plan->cases[0].args[0].values.reals[0] = NAN;
 }
 
 static void wide_scalar(struct marking_plan *plan)
 {
-	plan->cases[0].args[2].integer = INT64_C(1) << 31;
+	plan->cases[0].args[2].whole = INT64_C(1) << 31;
 }
 
 static void bad_tolerance(struct marking_plan *plan)
 {
-	plan->cases[0].args[1].rel = NAN;
+	plan->cases[0].args[1].compare.rel = NAN;
 }
 
 static void endless_tolerance(struct marking_plan *plan)
 {
-	plan->cases[0].args[1].abs = INFINITY;
+	plan->cases[0].args[1].compare.abs = INFINITY;
 }
 
-static void exact_floats(struct marking_plan *plan)
+static void strange_comparer(struct marking_plan *plan)
 {
-	plan->cases[0].args[1].compare = MARKING_EXACT;
+	plan->cases[0].args[1].compare.kind = 9;
 }
 
-static void close_integers(struct marking_plan *plan)
+static void ulps_of_integers(struct marking_plan *plan)
 {
-	plan->cases[0].args[1].element = ELEMENT_I32;
+	plan->cases[0].args[1].tensor.element = ELEMENT_I32;
+	plan->cases[0].args[1].compare.kind = COMPARER_ULP;
+}
+
+static void strange_values(struct marking_plan *plan)
+{
+	plan->cases[0].args[0].values.kind = 99;
+}
+
+static void odd_alignment(struct marking_plan *plan)
+{
+	plan->cases[0].args[0].align = 2;
+}
+
+static void no_alignment(struct marking_plan *plan)
+{
+	plan->cases[0].args[0].align = 24;
+}
+
+static void rows_of_nothing(struct marking_plan *plan)
+{
+	plan->cases[0].args[1].use = MARKING_INOUT;
+	plan->cases[0].args[1].values.kind = VALUES_ONEHOT;
+	plan->cases[0].args[1].rows = 25;
+}
+
+static void rows_of_reals(struct marking_plan *plan)
+{
+	rows_of_nothing(plan);
+	plan->cases[0].args[1].rows = 1;
 }
 
 TEST(a_mistake_is_named_with_its_case_and_argument)
@@ -153,17 +183,29 @@ TEST(a_mistake_is_named_with_its_case_and_argument)
 			 "2147483648: make them fewer or smaller" },
 		{ strange_use, "case 'softmax 4x100': argument 2: its use is unknown" },
 		{ strange_type, "case 'softmax 4x100': argument 2: its type is unknown" },
-		{ empty_range,
-		  "case 'softmax 4x100': argument 0: its range is empty or not finite" },
-		{ nan_range, "case 'softmax 4x100': argument 0: its range is empty or not finite" },
-		{ wide_scalar, "case 'softmax 4x100': argument 2: its value does not fit i32" },
+		{ empty_range, "case 'softmax 4x100': argument 0: its range is empty" },
+		{ nan_range,
+		  "case 'softmax 4x100': argument 0: its distribution has a number that its type "
+		  "has not" },
+		{ strange_values, "case 'softmax 4x100': argument 0: its distribution is unknown" },
+		{ odd_alignment,
+		  "case 'softmax 4x100': argument 0: its alignment is not that of its type" },
+		{ no_alignment, "case 'softmax 4x100': inputs: buffer 0: an alignment of 24 is no "
+				"power of two up to 4096" },
+		{ wide_scalar,
+		  "case 'softmax 4x100': argument 2: its value does not fit its type" },
 		{ bad_tolerance,
-		  "case 'softmax 4x100': argument 1: its tolerance is not a finite number from 0" },
+		  "case 'softmax 4x100': argument 1: rel has to be within 0..1, abs not below 0" },
 		{ endless_tolerance,
-		  "case 'softmax 4x100': argument 1: its tolerance is not a finite number from 0" },
-		{ exact_floats, "case 'softmax 4x100': argument 1: exact compares integers only" },
-		{ close_integers,
-		  "case 'softmax 4x100': argument 1: close compares f32 and f64 only" },
+		  "case 'softmax 4x100': argument 1: rel has to be within 0..1, abs not below 0" },
+		{ strange_comparer, "case 'softmax 4x100': argument 1: its comparer is unknown" },
+		{ ulps_of_integers,
+		  "case 'softmax 4x100': argument 1: ulp is for real types; whole numbers have "
+		  "close and exact" },
+		{ rows_of_nothing, "case 'softmax 4x100': argument 1: what names its rows is no "
+				   "input of a whole type" },
+		{ rows_of_reals, "case 'softmax 4x100': argument 1: what names its rows is no "
+				 "input of a whole type" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -178,22 +220,91 @@ TEST(a_mistake_is_named_with_its_case_and_argument)
 	}
 }
 
-TEST(the_oracle_has_room_for_doubles)
+TEST(the_oracle_gets_wide_values)
 {
 	struct marking_plan *plan = good();
 	struct marking_shape task, oracle;
 	struct err err = ERR_INIT;
 
-	CHECK_OK(marking_shape(&plan->cases[0], false, &task, &err));
-	CHECK_OK(marking_shape(&plan->cases[0], true, &oracle, &err));
+	CHECK_OK(marking_shape(&plan->cases[0], MARKING_TASK, &task, &err));
+	CHECK_OK(marking_shape(&plan->cases[0], MARKING_ORACLE, &oracle, &err));
 	CHECK_INT(task.outputs.bytes[0], 1600);
 	CHECK_INT(oracle.outputs.bytes[0], 3200);
-	CHECK_INT(oracle.inputs.bytes[0], 1600);
+	CHECK_INT(task.inputs.bytes[0], 1600);
+	CHECK_INT(oracle.inputs.bytes[0], 3200);
 	CHECK_INT(task.call.arg_count, 4);
 	CHECK_INT(task.call.args[0].kind, PROTOCOL_INPUT);
 	CHECK_INT(task.call.args[1].kind, PROTOCOL_OUTPUT);
 	CHECK_INT(task.call.args[2].kind, PROTOCOL_I32);
 	CHECK_INT(task.call.args[2].i32, 4);
 	CHECK_INT(task.call.args[3].i32, 100);
+	CHECK_INT(oracle.call.args[2].kind, PROTOCOL_I64);
+	CHECK_INT(oracle.call.args[2].i64, 4);
+	CHECK_INT(task.filled, 0);
+	mem_free(&plan);
+}
+
+TEST(inouts_and_scratch_lie_among_the_outputs_and_the_oracle_gets_no_scratch)
+{
+	struct marking_plan *plan = good();
+	struct marking_case *item = &plan->cases[0];
+	struct marking_shape task, oracle;
+	struct err err = ERR_INIT;
+
+	item->args[0].use = MARKING_SCRATCH;
+	item->args[0].align = 16;
+	item->args[2] = item->args[1];
+	item->args[2].use = MARKING_INOUT;
+	item->args[2].values.kind = VALUES_ONEHOT;
+	item->args[2].tensor = tensor_of_row(ELEMENT_U4, 5);
+	CHECK_OK(marking_plan_check(plan, &err));
+	CHECK_OK(marking_shape(item, MARKING_TASK, &task, &err));
+	CHECK_OK(marking_shape(item, MARKING_ORACLE, &oracle, &err));
+	CHECK_INT(task.inputs.count, 0);
+	CHECK_INT(task.outputs.count, 3);
+	CHECK_INT(task.call.args[0].kind, PROTOCOL_SCRATCH);
+	CHECK_INT(task.call.args[0].offset, PROTOCOL_PAGE + 16);
+	CHECK_INT(task.call.args[2].kind, PROTOCOL_INOUT);
+	CHECK_INT(task.call.args[2].bytes, 3);
+	CHECK_INT(task.filled, 4);
+	CHECK_INT(task.filled_bytes, 64);
+	CHECK_INT(oracle.outputs.count, 2);
+	CHECK_INT(oracle.call.args[0].kind, PROTOCOL_NOTHING);
+	CHECK_INT(oracle.call.args[2].bytes, 40);
+	CHECK_INT(oracle.filled, 2);
+	mem_free(&plan);
+}
+
+TEST(a_scalar_is_passed_in_the_c_type_that_holds_it)
+{
+	static const struct {
+		uint32_t element, kind;
+	} rows[] = {
+		{ ELEMENT_F64, PROTOCOL_F64 }, { ELEMENT_F32, PROTOCOL_F32 },
+		{ ELEMENT_F16, PROTOCOL_F32 }, { ELEMENT_BF16, PROTOCOL_F32 },
+		{ ELEMENT_I64, PROTOCOL_I64 }, { ELEMENT_I32, PROTOCOL_I32 },
+		{ ELEMENT_I8, PROTOCOL_I8 },   { ELEMENT_U8, PROTOCOL_U8 },
+		{ ELEMENT_I4, PROTOCOL_I8 },   { ELEMENT_U4, PROTOCOL_U8 },
+	};
+	struct marking_plan *plan = good();
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct marking_arg *arg = &plan->cases[0].args[2];
+		bool is_real = element_is_real(rows[i].element);
+		struct marking_shape task, oracle;
+
+		arg->tensor.element = rows[i].element;
+		arg->whole = 5;
+		arg->real = 0.5;
+		CHECK_OK(marking_shape(&plan->cases[0], MARKING_TASK, &task, &err));
+		CHECK_OK(marking_shape(&plan->cases[0], MARKING_ORACLE, &oracle, &err));
+		CHECK_INT(task.call.args[2].kind, rows[i].kind);
+		CHECK_INT(oracle.call.args[2].kind, is_real ? PROTOCOL_F64 : PROTOCOL_I64);
+		if (is_real)
+			CHECK(oracle.call.args[2].f64 == 0.5);
+		else
+			CHECK(oracle.call.args[2].i64 == 5 && task.call.args[2].u8 == 5);
+	}
 	mem_free(&plan);
 }

@@ -40,8 +40,8 @@ static struct desk *open_desk(const char *oracle)
 	desk->source.cpu = 1;
 	desk->source.oracle = (struct fork_implementation){ KERNELS, oracle };
 	desk->workers = fork_source_workers(&desk->source);
-	CHECK_OK(buffers_create(&desk->buffers, desk->problems.inputs_span,
-				desk->problems.oracle_span, &err));
+	CHECK_OK(buffers_create(&desk->buffers, desk->problems.oracle_inputs_span,
+				desk->problems.oracle_outputs_span, &err));
 	CHECK_OK(sentry_start(&desk->sentry, 1, &err));
 	caliper_init(&desk->oracle, &desk->workers, &desk->buffers, &desk->sentry);
 	CHECK_OK(caliper_open(&desk->oracle, WORKER_ORACLE, &reading, &err));

@@ -33,20 +33,26 @@ static const struct base {
 	{ "run-plan",
 	  "schema: proctor/run/1\nset: sets/all.yaml\nagents: [{name: a, solution: b}]\n" },
 	{ "set", "schema: proctor/set/1\nname: all\ntasks: [a]\n" },
-	{ "task", "schema: 1\nname: scale\nkind: c2c\nsummary: twice as much\neditable: [scale.c]\n"
+	{ "task",
+	  "schema: 1\nname: scale\nkind: c2c\nsummary: twice as much\neditable: [scale.c]\n"
 #define BUILD "build: {argv: [cc, '{out}/a.so'], out: [a.so], wall: 60s}"
 	  BUILD "\nbaseline: {" BUILD "}\n"
-		  "entry: {symbol: scale, abi: c, args: [x, y, s, n], init: none}\n"
-		  "oracle: {" BUILD ", symbol: o}\ncheck: {argv: [proctor-check]}\n"
-		  "dims: {m: 2*n}\nwhere: ['n > 0']\n"
-		  "args:\n"
-		  "  x: {in: f32, shape: [n], values: 'uniform(0, 1)'}\n"
-		  "  y: {out: f32, shape: [n], compare: 'close(rel=1e-6, abs=0)'}\n"
-		  "  s: {scalar: i32, value: n}\n"
-		  "seen: [{n: 1000}]\nhidden: {odd: {cases: 1, n: 'prime(3, 61)'}}\n"
-		  "mark: {call_wall: 2s, wall: 60s, cache: cold}\n"
-		  "limits: {wall: 1h, memory: 1GiB, pids: 99, workspace: 2MiB, inodes: 100, "
-		  "output: 8KiB}\n" },
+	  "entry: {symbol: scale, abi: c, args: [x, y, b, c, w, s, n], init: none}\n"
+	  "oracle: {" BUILD ", symbol: o}\ncheck: {argv: [proctor-check]}\n"
+	  "dims: {m: 2*n}\nwhere: ['n > 0']\n"
+	  "args:\n"
+	  "  x: {in: f32, shape: [n], values: 'uniform(0, 1)'}\n"
+	  "  y: {out: f32, shape: [n], compare: 'close(rel=1e-6, abs=0)'}\n"
+	  "  b: {in: i4, storage: u8, shape: [n], strides: [], align: 64, "
+	  "values: 'below(2)'}\n"
+	  "  c: {inout: f32, shape: [n, 2], values: 'constant(1)', compare: 'close(rel=0, abs=1)', "
+	  "writes: 'rows(b)'}\n"
+	  "  w: {scratch: u8, shape: [n]}\n"
+	  "  s: {scalar: i32, value: 3}\n"
+	  "seen: [{n: 1000}]\nhidden: {odd: {cases: 1, n: 'prime(3, 61)'}}\n"
+	  "mark: {call_wall: 2s, wall: 60s, cache: cold}\n"
+	  "limits: {wall: 1h, memory: 1GiB, pids: 99, workspace: 2MiB, inodes: 100, "
+	  "output: 8KiB}\n" },
 };
 
 /* What a row allows, or a document can not show, and why. Each has to be met. */
@@ -55,6 +61,7 @@ static const struct exception {
 } exceptions[] = {
 	{ "task.args.values", "least", "no distribution is one byte long" },
 	{ "task.args.compare", "least", "no comparison is one byte long" },
+	{ "task.args.writes", "least", "nothing that is written is one byte long" },
 };
 
 /* How the n-th item of a list or entry of a mapping is written, from 0. */
@@ -81,6 +88,8 @@ static const struct maker {
 	{ "task.args",                "y: {out: f32, shape: [n], compare: 'close(rel=0, abs=0)'}",
 	                                       "a%d: {scalar: i32, value: n}", "entry.args" },
 	{ "task.args.shape",          NULL,    "1+%d", NULL },
+	{ "task.args.strides",        NULL,    "1+%d", "args.b.shape" },
+	{ "task.args.b.shape",        NULL,    "1+0*%d", NULL },
 	{ "task.seen",                NULL,    "{n: 100%d}", NULL },
 	{ "task.hidden",              NULL,    NULL, NULL },
 	/* clang-format on */
@@ -88,13 +97,45 @@ static const struct maker {
 static const char *const categories[] = { "odd",        "up",         "down", "edge",
 					  "asymmetric", "production", "more" };
 
-/* Words that go with another value than the document has. */
+/* Keys of the document that go with some values of a row only, and are left out with the others. */
 static const struct companion {
-	const char *path, *word, *key, *value;
+	const char *path, *key, *words[8];
 } companions[] = {
-	{ "task.args.out", "i32", "compare", "exact" },
-	{ "task.args.out", "i64", "compare", "exact" },
+	{ "task.args.in", "args.b.storage", { "i4", "u4" } },
+	{ "task.args.in", "args.c.writes", { "i64", "i32", "i8", "u8", "i4", "u4" } },
+	{ "task.args.shape", "args.c.writes", { NULL } },
 };
+
+static bool goes_with(const struct companion *companion, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(companion->words) && companion->words[i]; i++)
+		if (strcmp(companion->words[i], word) == 0)
+			return true;
+	return false;
+}
+
+static const struct yaml_node *find_path(const struct yaml_node *node, const char *path)
+{
+	char key[64];
+
+	for (; node && *path; path += strcspn(path, ".") + (strchr(path, '.') != NULL)) {
+		snprintf(key, sizeof(key), "%.*s", (int) strcspn(path, "."), path);
+		node = yaml_find(node, key);
+	}
+	return node;
+}
+
+/* Adds to @edits, which has room, what has to be left out; returns how many there are then. */
+static size_t leave_out(const struct edge *edge, const char *word, struct edit *edits, size_t count)
+{
+	for (size_t i = 0; i < ARRAY_LEN(companions); i++)
+		if (strcmp(companions[i].path, edge->path) == 0 && !goes_with(&companions[i], word))
+			edits[count++] = (struct edit){
+				.at = find_path(edge->root, companions[i].key),
+				.is_left_out = true,
+			};
+	return count;
+}
 
 static void text_done(struct str *text)
 {
@@ -118,7 +159,9 @@ static void try_word(const struct edge *edge)
 
 	schema_add_words(edge->field->details, &words);
 	for (const struct name *name = edge->field->details; name->text; name++) {
-		struct edit edits[2] = { { .at = edge->node, .value = name->text } };
+		struct edit edits[1 + ARRAY_LEN(companions)] = {
+			{ .at = edge->node, .value = name->text },
+		};
 		size_t count = 1;
 
 		if (name->value == WORD_LATER) {
@@ -126,13 +169,7 @@ static void try_word(const struct edge *edge)
 			edges_refuse_text(edge, name->text, words.text);
 			continue;
 		}
-		for (size_t i = 0; i < ARRAY_LEN(companions); i++)
-			if (strcmp(companions[i].path, edge->path) == 0 &&
-			    strcmp(companions[i].word, name->text) == 0)
-				edits[count++] = (struct edit){
-					.at = yaml_find(edge->map, companions[i].key),
-					.value = companions[i].value,
-				};
+		count = leave_out(edge, name->text, edits, count);
 		edges_accept_edits(edge, edits, count);
 	}
 	edges_refuse_text(edge, "", words.text);
@@ -198,35 +235,25 @@ static const char *make_items(const struct edge *edge, const struct maker *maker
 	return arena_copy(edge->arena, text.text, text.len);
 }
 
-static const struct yaml_node *find_path(const struct yaml_node *node, const char *path)
-{
-	char key[64];
-
-	for (; node && *path; path += strcspn(path, ".") + (strchr(path, '.') != NULL)) {
-		snprintf(key, sizeof(key), "%.*s", (int) strcspn(path, "."), path);
-		node = yaml_find(node, key);
-	}
-	return node;
-}
-
 static void accept_count(const struct edge *edge, const struct maker *maker, bool is_map,
 			 size_t count)
 {
-	struct edit edits[2] = {
+	struct edit edits[2 + ARRAY_LEN(companions)] = {
 		{ .at = edge->node, .value = make_items(edge, maker, is_map, count) },
 	};
 	struct edge partner = *edge;
+	size_t edit_count = 1;
 
-	if (!maker->partner) {
-		edges_accept_edits(edge, edits, 1);
-		return;
+	if (maker->partner) {
+		partner.path =
+			arena_printf(edge->arena, "%s.%s", edge->format->name, maker->partner);
+		edits[1].at = find_path(edge->root, maker->partner);
+		CHECK(edits[1].at);
+		edits[1].value = make_items(&partner, find_maker(&partner),
+					    edits[1].at->kind == YAML_MAP, count);
+		edit_count = 2;
 	}
-	partner.path = arena_printf(edge->arena, "%s.%s", edge->format->name, maker->partner);
-	edits[1].at = find_path(edge->root, maker->partner);
-	CHECK(edits[1].at);
-	edits[1].value =
-		make_items(&partner, find_maker(&partner), edits[1].at->kind == YAML_MAP, count);
-	edges_accept_edits(edge, edits, 2);
+	edges_accept_edits(edge, edits, leave_out(edge, "", edits, edit_count));
 }
 
 static void try_count(const struct edge *edge, bool is_map)

@@ -44,8 +44,8 @@ static struct room *open_room(const char *candidate)
 	room->workers = fork_source_workers(&room->source);
 	CHECK_OK(buffers_create(&room->buffers, room->problems.inputs_span,
 				room->problems.outputs_span, &err));
-	CHECK_OK(buffers_create(&room->oracle_buffers, room->problems.inputs_span,
-				room->problems.oracle_span, &err));
+	CHECK_OK(buffers_create(&room->oracle_buffers, room->problems.oracle_inputs_span,
+				room->problems.oracle_outputs_span, &err));
 	CHECK_OK(sentry_start(&room->sentry, 1, &err));
 	caliper_init(&room->caliper, &room->workers, &room->buffers, &room->sentry);
 	caliper_init(&room->oracle, &room->workers, &room->oracle_buffers, &room->sentry);

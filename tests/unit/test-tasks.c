@@ -10,13 +10,15 @@ static const char text[] =
 	"editable: [a.c, src/b.c]\n"
 	"build: { argv: [cc, a.c, -o, \"{out}/a.so\"], out: [a.so], wall: 30s }\n"
 	"baseline:\n  build: { argv: [cc, -O1, a.c, -o, \"{out}/a.so\"], out: [a.so], wall: 60s }\n"
-	"entry: { symbol: run, args: [x, y, n, k] }\n"
+	"entry: { symbol: run, args: [x, y, n, k, z] }\n"
 	"oracle:\n  build: { argv: [cc, o.c, -o, \"{out}/o.so\"], out: [o.so] }\n  symbol: ref\n"
 	"dims: { m: 2*n }\nwhere: [n < 100]\n"
 	"args:\n"
 	"  x: { in: f32, shape: [n, m], values: \"uniform(-1, 1)\" }\n"
 	"  y: { out: i32, shape: [m], compare: exact }\n"
 	"  k: { scalar: i32, value: n + 1 }\n"
+	"  z: { inout: u8, shape: [n, m], strides: [3*m], align: 16, values: ones, compare: exact "
+	"}\n"
 	"seen:\n  - { n: 5 }\n  - { n: 6 }\n"
 	"hidden:\n  up: { cases: 2, n: \"range(10, 20)\" }\n";
 
@@ -54,29 +56,31 @@ TEST(all_of_a_task_is_shown)
 	cleanup(str_done) struct str out = STR_INIT;
 
 	tasks_print(&shown, &(struct table_style){ .width = 0 }, &out);
-	CHECK_STR(out.text, "mixed (c2c): a bit of everything\n"
-			    "folder     here/mixed\n"
-			    "editable   a.c src/b.c\n"
-			    "entry      run(x, y, n, k)\n"
-			    "build      cc a.c -o {out}/a.so -> a.so (at most 30 s)\n"
-			    "baseline   cc -O1 a.c -o {out}/a.so -> a.so (at most 60 s)\n"
-			    "oracle     cc o.c -o {out}/o.so -> o.so (at most 60 s)\n"
-			    "check      proctor-check\n"
-			    "dims       n; m = 2*n\n"
-			    "where      n < 100\n"
-			    "\n"
-			    "ARGUMENT  ROLE    TYPE  SHAPE   RULE\n"
-			    "x         in      f32   [n, m]  uniform(-1, 1)\n"
-			    "y         out     i32   [m]     exact\n"
-			    "n         scalar  i64   -       n\n"
-			    "k         scalar  i32   -       n + 1\n"
-			    "\n"
-			    "seen       n=5\n"
-			    "           n=6\n"
-			    "hidden     2 up: n=range(10, 20)\n"
-			    "mark       a call at most 2000 ms, all at most 60 s, cold caches\n"
-			    "limits     those of the policy\n"
-			    "solutions  cheat-one honest-two\n");
+	CHECK_STR(out.text,
+		  "mixed (c2c): a bit of everything\n"
+		  "folder     here/mixed\n"
+		  "editable   a.c src/b.c\n"
+		  "entry      run(x, y, n, k, z)\n"
+		  "build      cc a.c -o {out}/a.so -> a.so (at most 30 s)\n"
+		  "baseline   cc -O1 a.c -o {out}/a.so -> a.so (at most 60 s)\n"
+		  "oracle     cc o.c -o {out}/o.so -> o.so (at most 60 s)\n"
+		  "check      proctor-check\n"
+		  "dims       n; m = 2*n\n"
+		  "where      n < 100\n"
+		  "\n"
+		  "ARGUMENT  ROLE    TYPE  SHAPE                          RULE\n"
+		  "x         in      f32   [n, m]                         uniform(-1, 1)\n"
+		  "y         out     i32   [m]                            exact\n"
+		  "n         scalar  i64   -                              n\n"
+		  "k         scalar  i32   -                              n + 1\n"
+		  "z         inout   u8    [n, m] strides [3*m] align 16  ones; exact\n"
+		  "\n"
+		  "seen       n=5\n"
+		  "           n=6\n"
+		  "hidden     2 up: n=range(10, 20)\n"
+		  "mark       a call at most 2000 ms, all at most 60 s, cold caches\n"
+		  "limits     those of the policy\n"
+		  "solutions  cheat-one honest-two\n");
 	task_done(&task);
 }
 
@@ -96,7 +100,8 @@ TEST(the_same_as_json)
 		     "\"derived\":[{\"name\":\"m\",\"value\":\"2*n\"}],\"where\":[\"n < 100\"]"));
 	CHECK(strstr(out.text,
 		     "{\"name\":\"y\",\"role\":\"out\",\"type\":\"i32\",\"shape\":[\"m\"],"
-		     "\"rule\":\"exact\",\"rel\":null,\"abs\":null}"));
+		     "\"strides\":[],\"align\":0,\"rule\":\"exact\",\"rel\":null,\"abs\":null}"));
+	CHECK(strstr(out.text, "\"strides\":[\"3*m\"],\"align\":16,\"rule\":\"ones; exact\","));
 	CHECK(strstr(out.text, "\"seen\":[{\"n\":5},{\"n\":6}],\"hidden\":[{\"category\":\"up\","
 			       "\"cases\":2,\"ranges\":{\"n\":\"range(10, 20)\"}}]"));
 	CHECK(strstr(out.text, "\"solutions\":[\"cheat-one\",\"honest-two\"]}"));

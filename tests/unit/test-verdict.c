@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/judge/verdict.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sandbox/base/mem.h"
@@ -81,7 +83,9 @@ static void check_text(const struct mark *mark, const char *want)
 
 TEST(a_mark_says_where_and_what)
 {
-	struct comparison found = { .wrong = true, .index = 17, .got = 0.5, .want = 0.25 };
+	struct comparison found = {
+		.wrong = true, .index = 17, .element = ELEMENT_F32, .got = 0.5, .want = 0.25
+	};
 	struct mark mark = verdict_of_comparison(&found, 1, WORKER_CANDIDATE, STAGE_TIMING);
 
 	check_text(&(struct mark){ .kind = MARK_VALID }, "VALID");
@@ -99,9 +103,60 @@ TEST(a_mark_says_where_and_what)
 	check_text(&mark, "WRONG: candidate, check: its worker ended (exit code 77)");
 }
 
+TEST(values_are_told_in_the_digits_of_their_type)
+{
+	static const struct {
+		struct comparison found;
+		const char *values;
+	} rows[] = {
+		{ { .element = ELEMENT_F32, .got = (double) 0.1f, .want = 0.2 },
+		  "got 0.1, want 0.2" },
+		{ { .element = ELEMENT_F32, .got = (double) 0.1f, .want = 0.10000000001 },
+		  "got 0.1, want 0.10000000001" },
+		{ { .element = ELEMENT_F64, .got = 0.1, .want = 0.30000000000000004 },
+		  "got 0.1, want 0.30000000000000004" },
+		{ { .element = ELEMENT_F16, .got = 0.333251953125, .want = 1.0 / 3 },
+		  "got 0.3333, want 0.33333334" },
+		{ { .element = ELEMENT_BF16, .got = 3.140625, .want = 3.0 }, "got 3.14, want 3" },
+		{ { .element = ELEMENT_F32, .got = NAN, .want = INFINITY }, "got nan, want inf" },
+		{ { .element = ELEMENT_I64,
+		    .got = 0x1p53,
+		    .want = 0x1p53,
+		    .got_whole = 9007199254740993,
+		    .want_whole = 9007199254740992 },
+		  "got 9007199254740993, want 9007199254740992" },
+		{ { .element = ELEMENT_I4, .got_whole = -8, .want_whole = 7 }, "got -8, want 7" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct mark mark =
+			verdict_of_comparison(&rows[i].found, 1, WORKER_CANDIDATE, STAGE_CHECK);
+		char want[200];
+
+		mark.has_case = true;
+		snprintf(want, sizeof(want),
+			 "WRONG: candidate, check: an output is wrong; case 'softmax 4x100', call "
+			 "0, argument 1, element 0: %s",
+			 rows[i].values);
+		check_text(&mark, want);
+	}
+}
+
+TEST(a_byte_beside_the_elements_is_a_redzone)
+{
+	struct comparison found = { .wrong = true, .outside = true, .index = 4100 };
+	struct mark mark = verdict_of_comparison(&found, 1, WORKER_CANDIDATE, STAGE_CHECK);
+
+	mark.has_case = true;
+	check_text(&mark, "WRONG: candidate, check: it wrote outside its outputs; case 'softmax "
+			  "4x100', call 0, byte 4100 of the outputs");
+}
+
 TEST(nothing_is_told_of_an_unseen_case)
 {
-	struct comparison found = { .wrong = true, .index = 17, .got = 0.5, .want = 0.25 };
+	struct comparison found = {
+		.wrong = true, .index = 17, .element = ELEMENT_F32, .got = 0.5, .want = 0.25
+	};
 	struct mark mark = verdict_of_comparison(&found, 1, WORKER_CANDIDATE, STAGE_CHECK);
 
 	mark.has_case = true;

@@ -85,6 +85,19 @@ static void null_entry(void)
 {
 }
 
+static uint64_t sum_words(const uint8_t *bytes, uint64_t count)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t at = 0; at < count / 8; at++) {
+		uint64_t word;
+
+		memcpy(&word, bytes + 8 * at, sizeof(word));
+		sum += word;
+	}
+	return sum;
+}
+
 /* Touches what an honest kernel touches: every input once, every output once. */
 static void store(const struct prepared *prepared)
 {
@@ -92,16 +105,14 @@ static void store(const struct prepared *prepared)
 
 	for (uint32_t i = 0; i < prepared->call.arg_count; i++) {
 		const struct protocol_arg *arg = &prepared->call.args[i];
-		const uint64_t *words = prepared->pointers[i];
 
-		if (arg->kind == PROTOCOL_INPUT)
-			for (uint64_t at = 0; at < arg->bytes / 8; at++)
-				sum += words[at];
+		if (arg->kind == PROTOCOL_INPUT || arg->kind == PROTOCOL_INOUT)
+			sum += sum_words(prepared->pointers[i], arg->bytes);
 	}
 	for (uint32_t i = 0; i < prepared->call.arg_count; i++) {
 		const struct protocol_arg *arg = &prepared->call.args[i];
 
-		if (arg->kind == PROTOCOL_OUTPUT)
+		if (arg->kind == PROTOCOL_OUTPUT || arg->kind == PROTOCOL_INOUT)
 			memset(prepared->pointers[i], (int) (sum & 0x7f), arg->bytes);
 	}
 }
@@ -110,18 +121,23 @@ static void prepare_arg(const struct memory *memory, struct prepared *prepared, 
 {
 	struct protocol_arg *arg = &prepared->call.args[i];
 	ffi_type *const types[] = {
-		[PROTOCOL_INPUT] = &ffi_type_pointer, [PROTOCOL_OUTPUT] = &ffi_type_pointer,
-		[PROTOCOL_I32] = &ffi_type_sint32,    [PROTOCOL_I64] = &ffi_type_sint64,
-		[PROTOCOL_F32] = &ffi_type_float,     [PROTOCOL_F64] = &ffi_type_double,
+		[PROTOCOL_INPUT] = &ffi_type_pointer,   [PROTOCOL_OUTPUT] = &ffi_type_pointer,
+		[PROTOCOL_INOUT] = &ffi_type_pointer,   [PROTOCOL_SCRATCH] = &ffi_type_pointer,
+		[PROTOCOL_NOTHING] = &ffi_type_pointer, [PROTOCOL_I8] = &ffi_type_sint8,
+		[PROTOCOL_U8] = &ffi_type_uint8,        [PROTOCOL_I32] = &ffi_type_sint32,
+		[PROTOCOL_I64] = &ffi_type_sint64,      [PROTOCOL_F32] = &ffi_type_float,
+		[PROTOCOL_F64] = &ffi_type_double,
 	};
 
 	prepared->types[i] = types[arg->kind];
 	prepared->values[i] = &arg->offset; /* of the union: any scalar */
-	if (arg->kind > PROTOCOL_OUTPUT)
+	if (arg->kind > PROTOCOL_NOTHING)
+		return;
+	prepared->values[i] = &prepared->pointers[i];
+	if (arg->kind == PROTOCOL_NOTHING)
 		return;
 	prepared->pointers[i] =
 		(arg->kind == PROTOCOL_INPUT ? memory->inputs : memory->outputs) + arg->offset;
-	prepared->values[i] = &prepared->pointers[i];
 }
 
 static enum protocol_status prepare(const struct memory *memory, struct prepared *prepared)

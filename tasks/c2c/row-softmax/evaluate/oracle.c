@@ -3,10 +3,10 @@
 #include <stdint.h>
 
 /* The same in double precision: what a right answer is. */
-void row_softmax_oracle(const float *x, double *y, int64_t rows, int64_t cols)
+void row_softmax_oracle(const double *x, double *y, int64_t rows, int64_t cols)
 {
 	for (int64_t r = 0; r < rows; r++) {
-		const float *in = x + r * cols;
+		const double *in = x + r * cols;
 		double *out = y + r * cols;
 		double largest = in[0];
 		double sum = 0;
