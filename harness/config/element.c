@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/config/element.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -146,23 +145,12 @@ static double widen_half(const struct half *half, uint16_t code)
 
 double element_round(uint32_t element, double value)
 {
-	switch ((enum element) element) {
-	case ELEMENT_F32:
+	if (element == ELEMENT_F32)
 		return (double) (float) value;
-	case ELEMENT_F16:
+	if (element == ELEMENT_F16)
 		return widen_half(&half_f16, narrow_half(&half_f16, value));
-	case ELEMENT_BF16:
+	if (element == ELEMENT_BF16)
 		return widen_half(&half_bf16, narrow_half(&half_bf16, value));
-	case ELEMENT_F64:
-	case ELEMENT_I64:
-	case ELEMENT_I32:
-	case ELEMENT_I8:
-	case ELEMENT_U8:
-	case ELEMENT_I4:
-	case ELEMENT_U4:
-	case ELEMENT_COUNT:
-		break;
-	}
 	return value;
 }
 
@@ -218,84 +206,80 @@ static void narrow_packed(const int64_t *from, uint8_t *to, uint64_t first, uint
 }
 
 /* One loop for each type, so that the compiler knows both ends and makes vectors of it. */
-#define CONVERT(type, from, to, count)                    \
-	do {                                              \
-		for (uint64_t i_ = 0; i_ < (count); i_++) \
-			(to)[i_] = (type) (from)[i_];     \
-	} while (0)
+#define CONVERT(type, from, to, count)            \
+	for (uint64_t i_ = 0; i_ < (count); i_++) \
+	(to)[i_] = (type) (from)[i_]
+
+static void widen_reals(uint32_t element, const void *from, uint64_t first, uint64_t count,
+			double *wide)
+{
+	if (element == ELEMENT_F64)
+		memcpy(wide, (const double *) from + first, count * sizeof(*wide));
+	else if (element == ELEMENT_F32)
+		CONVERT(double, (const float *) from + first, wide, count);
+	else if (element == ELEMENT_F16)
+		widen_halves(&half_f16, (const uint16_t *) from + first, count, wide);
+	else
+		widen_halves(&half_bf16, (const uint16_t *) from + first, count, wide);
+}
+
+static void widen_wholes(uint32_t element, const void *from, uint64_t first, uint64_t count,
+			 int64_t *wide)
+{
+	if (element == ELEMENT_I64)
+		memcpy(wide, (const int64_t *) from + first, count * sizeof(*wide));
+	else if (element == ELEMENT_I32)
+		CONVERT(int64_t, (const int32_t *) from + first, wide, count);
+	else if (element == ELEMENT_I8)
+		CONVERT(int64_t, (const int8_t *) from + first, wide, count);
+	else if (element == ELEMENT_U8)
+		CONVERT(int64_t, (const uint8_t *) from + first, wide, count);
+	else
+		widen_packed(from, first, count, element == ELEMENT_I4, wide);
+}
 
 void element_widen(uint32_t element, const void *from, uint64_t first, uint64_t count, void *wide)
 {
-	double *reals = wide;
-	int64_t *wholes = wide;
+	if (element_is_real(element))
+		widen_reals(element, from, first, count, wide);
+	else
+		widen_wholes(element, from, first, count, wide);
+}
 
-	switch ((enum element) element) {
-	case ELEMENT_F64:
-	case ELEMENT_I64:
-		memcpy(wide, (const uint8_t *) from + first * 8, count * 8);
-		break;
-	case ELEMENT_F32:
-		CONVERT(double, (const float *) from + first, reals, count);
-		break;
-	case ELEMENT_F16:
-		widen_halves(&half_f16, (const uint16_t *) from + first, count, reals);
-		break;
-	case ELEMENT_BF16:
-		widen_halves(&half_bf16, (const uint16_t *) from + first, count, reals);
-		break;
-	case ELEMENT_I32:
-		CONVERT(int64_t, (const int32_t *) from + first, wholes, count);
-		break;
-	case ELEMENT_I8:
-		CONVERT(int64_t, (const int8_t *) from + first, wholes, count);
-		break;
-	case ELEMENT_U8:
-		CONVERT(int64_t, (const uint8_t *) from + first, wholes, count);
-		break;
-	case ELEMENT_I4:
-	case ELEMENT_U4:
-		widen_packed(from, first, count, element == ELEMENT_I4, wholes);
-		break;
-	case ELEMENT_COUNT:
-		assert(false);
-	}
+static void narrow_reals(uint32_t element, const double *wide, void *to, uint64_t first,
+			 uint64_t count)
+{
+	if (element == ELEMENT_F64)
+		memcpy((double *) to + first, wide, count * sizeof(*wide));
+	else if (element == ELEMENT_F32)
+		CONVERT(float, wide, (float *) to + first, count);
+	else if (element == ELEMENT_F16)
+		narrow_halves(&half_f16, wide, count, (uint16_t *) to + first);
+	else
+		narrow_halves(&half_bf16, wide, count, (uint16_t *) to + first);
+}
+
+static void narrow_wholes(uint32_t element, const int64_t *wide, void *to, uint64_t first,
+			  uint64_t count)
+{
+	if (element == ELEMENT_I64)
+		memcpy((int64_t *) to + first, wide, count * sizeof(*wide));
+	else if (element == ELEMENT_I32)
+		CONVERT(int32_t, wide, (int32_t *) to + first, count);
+	else if (element == ELEMENT_I8)
+		CONVERT(int8_t, wide, (int8_t *) to + first, count);
+	else if (element == ELEMENT_U8)
+		CONVERT(uint8_t, wide, (uint8_t *) to + first, count);
+	else
+		narrow_packed(wide, to, first, count);
 }
 
 void element_narrow(uint32_t element, const void *wide, void *to, uint64_t first, uint64_t count)
 {
-	const double *reals = wide;
-	const int64_t *wholes = wide;
-
-	switch ((enum element) element) {
-	case ELEMENT_F64:
-	case ELEMENT_I64:
-		memcpy((uint8_t *) to + first * 8, wide, count * 8);
-		break;
-	case ELEMENT_F32:
-		CONVERT(float, reals, (float *) to + first, count);
-		break;
-	case ELEMENT_F16:
-		narrow_halves(&half_f16, reals, count, (uint16_t *) to + first);
-		break;
-	case ELEMENT_BF16:
-		narrow_halves(&half_bf16, reals, count, (uint16_t *) to + first);
-		break;
-	case ELEMENT_I32:
-		CONVERT(int32_t, wholes, (int32_t *) to + first, count);
-		break;
-	case ELEMENT_I8:
-		CONVERT(int8_t, wholes, (int8_t *) to + first, count);
-		break;
-	case ELEMENT_U8:
-		CONVERT(uint8_t, wholes, (uint8_t *) to + first, count);
-		break;
-	case ELEMENT_I4:
-	case ELEMENT_U4:
-		narrow_packed(wholes, to, first, count);
-		break;
-	case ELEMENT_COUNT:
-		assert(false);
-	}
+	if (element_is_real(element))
+		narrow_reals(element, wide, to, first, count);
+	else
+		narrow_wholes(element, wide, to, first, count);
 }
 
 const char *element_show(uint32_t element, double value, char room[ELEMENT_SHOWN])

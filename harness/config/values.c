@@ -285,46 +285,66 @@ int values_read(const struct yaml_node *node, uint32_t element, const struct exp
 	return 0;
 }
 
+/* Whether every number is one of the type. */
+static bool has_numbers_of_type(const struct values_plan *plan, uint32_t element)
+{
+	for (uint32_t i = 0; i < plan->count; i++) {
+		if (element_is_real(element)
+			    ? !isfinite(plan->reals[i]) ||
+				      fabs(plan->reals[i]) > element_largest(element)
+			    : plan->wholes[i] < element_least_whole(element) ||
+				      plan->wholes[i] > element_most_whole(element))
+			return false;
+	}
+	return true;
+}
+
+static const char *interval_fault(const struct values_plan *plan, uint32_t element)
+{
+	bool is_real = element_is_real(element);
+
+	if (plan->count != 2 ||
+	    (is_real ? plan->reals[0] > plan->reals[1] : plan->wholes[0] > plan->wholes[1]))
+		return "its range is empty";
+	if (plan->kind == VALUES_UNIFORM && is_real &&
+	    plan->reals[1] - plan->reals[0] > most_width(element))
+		return "its range is too wide";
+	if (plan->kind == VALUES_LOGUNIFORM && (!is_real || plan->reals[0] <= 0))
+		return "loguniform is for real numbers above 0";
+	return NULL;
+}
+
+static const char *permutation_fault(const struct tensor *tensor)
+{
+	if (element_is_real(tensor->element) ||
+	    tensor_row(tensor) - 1 > (uint64_t) element_most_whole(tensor->element))
+		return "a permutation of its rows does not fit its type";
+	return NULL;
+}
+
 const char *values_fault(const struct values_plan *plan, const struct tensor *tensor)
 {
-	bool is_real = element_is_real(tensor->element);
-	int64_t least = element_least_whole(tensor->element);
-	int64_t most = element_most_whole(tensor->element);
-
 	if (plan->kind > VALUES_ONEHOT || plan->count > VALUES_MAX)
 		return "its distribution is unknown";
 	if (plan->is_sorted && plan->kind >= VALUES_LIST)
 		return "sorted is for values that are drawn one by one";
-	for (uint32_t i = 0; i < plan->count; i++)
-		if (is_real ? !isfinite(plan->reals[i]) ||
-				      fabs(plan->reals[i]) > element_largest(tensor->element)
-			    : plan->wholes[i] < least || plan->wholes[i] > most)
-			return "its distribution has a number that its type has not";
+	if (!has_numbers_of_type(plan, tensor->element))
+		return "its distribution has a number that its type has not";
 	switch ((enum values_kind) plan->kind) {
 	case VALUES_UNIFORM:
 	case VALUES_RANDINT:
 	case VALUES_LOGUNIFORM:
-		if (plan->count != 2 ||
-		    (is_real ? plan->reals[0] > plan->reals[1] : plan->wholes[0] > plan->wholes[1]))
-			return "its range is empty";
-		if (plan->kind == VALUES_UNIFORM && is_real &&
-		    plan->reals[1] - plan->reals[0] > most_width(tensor->element))
-			return "its range is too wide";
-		if (plan->kind == VALUES_LOGUNIFORM && (!is_real || plan->reals[0] <= 0))
-			return "loguniform is for real numbers above 0";
-		break;
+		return interval_fault(plan, tensor->element);
 	case VALUES_NORMAL:
-		if (!is_real || plan->count != 2 || plan->reals[1] < 0)
-			return "normal is for real numbers, with sd at least 0";
-		break;
+		return !element_is_real(tensor->element) || plan->count != 2 || plan->reals[1] < 0
+			     ? "normal is for real numbers, with sd at least 0"
+			     : NULL;
 	case VALUES_CHOICE:
 		return plan->count == 0 ? "its choice is empty" : NULL;
 	case VALUES_LIST:
 		return plan->count != tensor->count ? "its list does not fill it" : NULL;
 	case VALUES_PERMUTATION:
-		if (is_real || tensor_row(tensor) - 1 > (uint64_t) most)
-			return "a permutation of its rows does not fit its type";
-		return tensor_row(tensor) > UINT32_MAX ? "a row is too long to be permuted" : NULL;
+		return permutation_fault(tensor);
 	case VALUES_ONEHOT:
 		break;
 	}

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* One exported function. */
-#define KERNEL(name, ...)       \
-	void name(__VA_ARGS__); \
-	void name(__VA_ARGS__)
+#define KERNEL(name, parameters) \
+	void name parameters;    \
+	void name parameters
 
 /* --- bf16: y = a x --- */
 
@@ -32,7 +32,7 @@ static uint32_t bits_of(float value)
 	return bits;
 }
 
-KERNEL(bf16_scale, const uint16_t *x, uint16_t *y, float a, int64_t n)
+KERNEL(bf16_scale, (const uint16_t *x, uint16_t *y, float a, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++) {
 		uint32_t bits = bits_of(a * from_bf16(x[i]));
@@ -41,13 +41,13 @@ KERNEL(bf16_scale, const uint16_t *x, uint16_t *y, float a, int64_t n)
 	}
 }
 
-KERNEL(bf16_scale_cut, const uint16_t *x, uint16_t *y, float a, int64_t n)
+KERNEL(bf16_scale_cut, (const uint16_t *x, uint16_t *y, float a, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (uint16_t) (bits_of(a * from_bf16(x[i])) >> 16);
 }
 
-KERNEL(bf16_scale_oracle, const double *x, double *y, double a, int64_t n)
+KERNEL(bf16_scale_oracle, (const double *x, double *y, double a, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = a * x[i];
@@ -55,19 +55,19 @@ KERNEL(bf16_scale_oracle, const double *x, double *y, double a, int64_t n)
 
 /* --- f16: y = -x --- */
 
-KERNEL(f16_negate, const uint16_t *x, uint16_t *y, int64_t n)
+KERNEL(f16_negate, (const uint16_t *x, uint16_t *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = x[i] ^ 0x8000;
 }
 
-KERNEL(f16_negative, const uint16_t *x, uint16_t *y, int64_t n)
+KERNEL(f16_negative, (const uint16_t *x, uint16_t *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = x[i] | 0x8000;
 }
 
-KERNEL(f16_negate_oracle, const double *x, double *y, int64_t n)
+KERNEL(f16_negate_oracle, (const double *x, double *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = -x[i];
@@ -75,13 +75,13 @@ KERNEL(f16_negate_oracle, const double *x, double *y, int64_t n)
 
 /* --- f64: y = sqrt(x) --- */
 
-KERNEL(f64_root, const double *x, double *y, int64_t n)
+KERNEL(f64_root, (const double *x, double *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = sqrt(x[i]);
 }
 
-KERNEL(f64_root_single, const double *x, double *y, int64_t n)
+KERNEL(f64_root_single, (const double *x, double *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (double) sqrtf((float) x[i]);
@@ -89,7 +89,7 @@ KERNEL(f64_root_single, const double *x, double *y, int64_t n)
 
 /* --- i8: z = x + y, held within the type --- */
 
-KERNEL(i8_add, const int8_t *x, const int8_t *y, int8_t *z, int64_t n)
+KERNEL(i8_add, (const int8_t *x, const int8_t *y, int8_t *z, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++) {
 		int sum = x[i] + y[i];
@@ -98,13 +98,13 @@ KERNEL(i8_add, const int8_t *x, const int8_t *y, int8_t *z, int64_t n)
 	}
 }
 
-KERNEL(i8_add_wrapped, const int8_t *x, const int8_t *y, int8_t *z, int64_t n)
+KERNEL(i8_add_wrapped, (const int8_t *x, const int8_t *y, int8_t *z, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		z[i] = (int8_t) (x[i] + y[i]);
 }
 
-KERNEL(i8_add_oracle, const int64_t *x, const int64_t *y, int64_t *z, int64_t n)
+KERNEL(i8_add_oracle, (const int64_t *x, const int64_t *y, int64_t *z, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++) {
 		int64_t sum = x[i] + y[i];
@@ -115,19 +115,19 @@ KERNEL(i8_add_oracle, const int64_t *x, const int64_t *y, int64_t *z, int64_t n)
 
 /* --- u8: y = x a, to the nearest, one more or less is as good --- */
 
-KERNEL(u8_dim, const uint8_t *x, uint8_t *y, float a, int64_t n)
+KERNEL(u8_dim, (const uint8_t *x, uint8_t *y, float a, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (uint8_t) ((float) x[i] * a);
 }
 
-KERNEL(u8_dim_twice, const uint8_t *x, uint8_t *y, float a, int64_t n)
+KERNEL(u8_dim_twice, (const uint8_t *x, uint8_t *y, float a, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (uint8_t) ((float) x[i] * a * a);
 }
 
-KERNEL(u8_dim_oracle, const int64_t *x, int64_t *y, double a, int64_t n)
+KERNEL(u8_dim_oracle, (const int64_t *x, int64_t *y, double a, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (int64_t) (a * (double) x[i] + 0.5);
@@ -140,8 +140,8 @@ static int low_nibble(uint8_t byte)
 	return (byte & 15) < 8 ? byte & 15 : (byte & 15) - 16;
 }
 
-KERNEL(i4_unpack, const uint8_t *w, const float *s, float *y, int64_t rows, int64_t cols,
-       int64_t ld)
+KERNEL(i4_unpack,
+       (const uint8_t *w, const float *s, float *y, int64_t rows, int64_t cols, int64_t ld))
 {
 	for (int64_t r = 0; r < rows; r++) {
 		for (int64_t c = 0; c < cols; c += 2) {
@@ -153,8 +153,8 @@ KERNEL(i4_unpack, const uint8_t *w, const float *s, float *y, int64_t rows, int6
 	}
 }
 
-KERNEL(i4_unpack_swapped, const uint8_t *w, const float *s, float *y, int64_t rows, int64_t cols,
-       int64_t ld)
+KERNEL(i4_unpack_swapped,
+       (const uint8_t *w, const float *s, float *y, int64_t rows, int64_t cols, int64_t ld))
 {
 	for (int64_t r = 0; r < rows; r++) {
 		for (int64_t c = 0; c < cols; c += 2) {
@@ -166,15 +166,15 @@ KERNEL(i4_unpack_swapped, const uint8_t *w, const float *s, float *y, int64_t ro
 	}
 }
 
-KERNEL(i4_unpack_dense, const uint8_t *w, const float *s, float *y, int64_t rows, int64_t cols,
-       int64_t ld)
+KERNEL(i4_unpack_dense,
+       (const uint8_t *w, const float *s, float *y, int64_t rows, int64_t cols, int64_t ld))
 {
 	(void) ld;
 	i4_unpack(w, s, y, rows, cols, cols);
 }
 
-KERNEL(i4_unpack_oracle, const int64_t *w, const double *s, double *y, int64_t rows, int64_t cols,
-       int64_t ld)
+KERNEL(i4_unpack_oracle,
+       (const int64_t *w, const double *s, double *y, int64_t rows, int64_t cols, int64_t ld))
 {
 	(void) ld;
 	for (int64_t i = 0; i < rows * cols; i++)
@@ -183,19 +183,19 @@ KERNEL(i4_unpack_oracle, const int64_t *w, const double *s, double *y, int64_t r
 
 /* --- u4: y = 15 - x, packed on both sides, of any number --- */
 
-KERNEL(u4_complement, const uint8_t *x, uint8_t *y, int64_t n)
+KERNEL(u4_complement, (const uint8_t *x, uint8_t *y, int64_t n))
 {
 	for (int64_t i = 0; i < (n + 1) / 2; i++)
 		y[i] = ~x[i];
 }
 
-KERNEL(u4_complement_low, const uint8_t *x, uint8_t *y, int64_t n)
+KERNEL(u4_complement_low, (const uint8_t *x, uint8_t *y, int64_t n))
 {
 	for (int64_t i = 0; i < (n + 1) / 2; i++)
 		y[i] = x[i] ^ 15;
 }
 
-KERNEL(u4_complement_oracle, const int64_t *x, int64_t *y, int64_t n)
+KERNEL(u4_complement_oracle, (const int64_t *x, int64_t *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = 15 - x[i];
@@ -203,8 +203,8 @@ KERNEL(u4_complement_oracle, const int64_t *x, int64_t *y, int64_t n)
 
 /* --- padded rows: b = 2 a --- */
 
-KERNEL(padded_double, const float *a, float *b, int64_t rows, int64_t cols, int64_t lda,
-       int64_t ldb)
+KERNEL(padded_double,
+       (const float *a, float *b, int64_t rows, int64_t cols, int64_t lda, int64_t ldb))
 {
 	for (int64_t r = 0; r < rows; r++)
 		for (int64_t c = 0; c < cols; c++)
@@ -212,23 +212,23 @@ KERNEL(padded_double, const float *a, float *b, int64_t rows, int64_t cols, int6
 }
 
 /* Whole vectors are quicker, and go over the end of a row. */
-KERNEL(padded_double_over, const float *a, float *b, int64_t rows, int64_t cols, int64_t lda,
-       int64_t ldb)
+KERNEL(padded_double_over,
+       (const float *a, float *b, int64_t rows, int64_t cols, int64_t lda, int64_t ldb))
 {
 	padded_double(a, b, rows, cols, lda, ldb);
 	for (int64_t r = 0; r + 1 < rows; r++)
 		b[r * ldb + cols] = 0;
 }
 
-KERNEL(padded_double_dense, const float *a, float *b, int64_t rows, int64_t cols, int64_t lda,
-       int64_t ldb)
+KERNEL(padded_double_dense,
+       (const float *a, float *b, int64_t rows, int64_t cols, int64_t lda, int64_t ldb))
 {
 	(void) lda;
 	padded_double(a, b, rows, cols, cols, ldb);
 }
 
-KERNEL(padded_double_oracle, const double *a, double *b, int64_t rows, int64_t cols, int64_t lda,
-       int64_t ldb)
+KERNEL(padded_double_oracle,
+       (const double *a, double *b, int64_t rows, int64_t cols, int64_t lda, int64_t ldb))
 {
 	(void) lda;
 	(void) ldb;
@@ -238,7 +238,7 @@ KERNEL(padded_double_oracle, const double *a, double *b, int64_t rows, int64_t c
 
 /* --- columns first: row sums of a matrix that is stored by columns, begun at an odd address --- */
 
-KERNEL(columns_sum, const int32_t *a, int64_t *sum, int64_t rows, int64_t cols)
+KERNEL(columns_sum, (const int32_t *a, int64_t *sum, int64_t rows, int64_t cols))
 {
 	for (int64_t r = 0; r < rows; r++)
 		sum[r] = 0;
@@ -247,7 +247,7 @@ KERNEL(columns_sum, const int32_t *a, int64_t *sum, int64_t rows, int64_t cols)
 			sum[r] += a[c * rows + r];
 }
 
-KERNEL(columns_sum_rows, const int32_t *a, int64_t *sum, int64_t rows, int64_t cols)
+KERNEL(columns_sum_rows, (const int32_t *a, int64_t *sum, int64_t rows, int64_t cols))
 {
 	for (int64_t r = 0; r < rows; r++) {
 		sum[r] = 0;
@@ -257,14 +257,14 @@ KERNEL(columns_sum_rows, const int32_t *a, int64_t *sum, int64_t rows, int64_t c
 }
 
 /* Has seen that malloc() gives multiples of 16. */
-KERNEL(columns_sum_aligned, const int32_t *a, int64_t *sum, int64_t rows, int64_t cols)
+KERNEL(columns_sum_aligned, (const int32_t *a, int64_t *sum, int64_t rows, int64_t cols))
 {
 	const char *begin = (const char *) ((uintptr_t) a & ~(uintptr_t) 15);
 
 	columns_sum((const int32_t *) (const void *) begin, sum, rows, cols);
 }
 
-KERNEL(columns_sum_oracle, const int64_t *a, int64_t *sum, int64_t rows, int64_t cols)
+KERNEL(columns_sum_oracle, (const int64_t *a, int64_t *sum, int64_t rows, int64_t cols))
 {
 	for (int64_t r = 0; r < rows; r++) {
 		sum[r] = 0;
@@ -275,26 +275,26 @@ KERNEL(columns_sum_oracle, const int64_t *a, int64_t *sum, int64_t rows, int64_t
 
 /* --- inout: x becomes its running sums --- */
 
-KERNEL(prefix, int64_t *x, int64_t n)
+KERNEL(prefix, (int64_t * x, int64_t n))
 {
 	for (int64_t i = 1; i < n; i++)
 		x[i] += x[i - 1];
 }
 
-KERNEL(prefix_nothing, int64_t *x, int64_t n)
+KERNEL(prefix_nothing, (int64_t * x, int64_t n))
 {
 	(void) x;
 	(void) n;
 }
 
 /* As if it were the first call again. */
-KERNEL(prefix_twice, int64_t *x, int64_t n)
+KERNEL(prefix_twice, (int64_t * x, int64_t n))
 {
 	prefix(x, n);
 	prefix(x, n);
 }
 
-KERNEL(prefix_past_end, int64_t *x, int64_t n)
+KERNEL(prefix_past_end, (int64_t * x, int64_t n))
 {
 	prefix(x, n);
 	x[n] = x[n - 1];
@@ -309,16 +309,16 @@ static void put_rows(const int32_t *slots, const float *rows, float *cache, int6
 		memcpy(cache + slots[i] * width, rows + i * width, (size_t) width * sizeof(*cache));
 }
 
-KERNEL(cache_put, const int32_t *slots, const float *rows, float *cache, int64_t count,
-       int64_t width, int64_t size)
+KERNEL(cache_put, (const int32_t *slots, const float *rows, float *cache, int64_t count,
+		   int64_t width, int64_t size))
 {
 	(void) size;
 	put_rows(slots, rows, cache, count, width);
 }
 
 /* Rows that it should leave: the numbers stay, the sign of zeros does not. */
-KERNEL(cache_put_and_negate, const int32_t *slots, const float *rows, float *cache, int64_t count,
-       int64_t width, int64_t size)
+KERNEL(cache_put_and_negate, (const int32_t *slots, const float *rows, float *cache, int64_t count,
+			      int64_t width, int64_t size))
 {
 	for (int64_t i = 0; i < size * width; i++)
 		if (cache[i] == 0)
@@ -326,15 +326,15 @@ KERNEL(cache_put_and_negate, const int32_t *slots, const float *rows, float *cac
 	put_rows(slots, rows, cache, count, width);
 }
 
-KERNEL(cache_put_most, const int32_t *slots, const float *rows, float *cache, int64_t count,
-       int64_t width, int64_t size)
+KERNEL(cache_put_most, (const int32_t *slots, const float *rows, float *cache, int64_t count,
+			int64_t width, int64_t size))
 {
 	(void) size;
 	put_rows(slots, rows, cache, count - 1, width);
 }
 
-KERNEL(cache_put_oracle, const int64_t *slots, const double *rows, double *cache, int64_t count,
-       int64_t width, int64_t size)
+KERNEL(cache_put_oracle, (const int64_t *slots, const double *rows, double *cache, int64_t count,
+			  int64_t width, int64_t size))
 {
 	(void) size;
 	for (int64_t i = 0; i < count; i++)
@@ -343,7 +343,7 @@ KERNEL(cache_put_oracle, const int64_t *slots, const double *rows, double *cache
 
 /* --- scratch: sums of squares by halves --- */
 
-KERNEL(scratch_sum, const float *x, double *work, double *y, int64_t n)
+KERNEL(scratch_sum, (const float *x, double *work, double *y, int64_t n))
 {
 	work[0] = work[1] = 0;
 	for (int64_t i = 0; i < n; i++)
@@ -352,20 +352,20 @@ KERNEL(scratch_sum, const float *x, double *work, double *y, int64_t n)
 }
 
 /* Takes for granted that memory is new. */
-KERNEL(scratch_sum_zeroed, const float *x, double *work, double *y, int64_t n)
+KERNEL(scratch_sum_zeroed, (const float *x, double *work, double *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		work[i & 1] += (double) x[i] * (double) x[i];
 	y[0] = work[0] + work[1];
 }
 
-KERNEL(scratch_sum_over, const float *x, double *work, double *y, int64_t n)
+KERNEL(scratch_sum_over, (const float *x, double *work, double *y, int64_t n))
 {
 	scratch_sum(x, work, y, n);
 	work[2] = 0;
 }
 
-KERNEL(scratch_sum_oracle, const double *x, const double *work, double *y, int64_t n)
+KERNEL(scratch_sum_oracle, (const double *x, const double *work, double *y, int64_t n))
 {
 	y[0] = work ? NAN : 0;
 	for (int64_t i = 0; i < n; i++)
@@ -374,24 +374,24 @@ KERNEL(scratch_sum_oracle, const double *x, const double *work, double *y, int64
 
 /* --- scalars of every type --- */
 
-KERNEL(scalars, double a, float b, float c, float d, int64_t e, int32_t f, int8_t g, uint8_t h,
-       int8_t i, uint8_t j, double *out)
+KERNEL(scalars, (double a, float b, float c, float d, int64_t e, int32_t f, int8_t g, uint8_t h,
+		 int8_t i, uint8_t j, double *out))
 {
 	const double all[] = { a, (double) b, (double) c, (double) d, (double) e, f, g, h, i, j };
 
 	memcpy(out, all, sizeof(all));
 }
 
-KERNEL(scalars_swapped, double a, float b, float c, float d, int64_t e, int32_t f, uint8_t g,
-       int8_t h, int8_t i, uint8_t j, double *out)
+KERNEL(scalars_swapped, (double a, float b, float c, float d, int64_t e, int32_t f, uint8_t g,
+			 int8_t h, int8_t i, uint8_t j, double *out))
 {
 	const double all[] = { a, (double) b, (double) c, (double) d, (double) e, f, g, h, i, j };
 
 	memcpy(out, all, sizeof(all));
 }
 
-KERNEL(scalars_oracle, double a, double b, double c, double d, int64_t e, int64_t f, int64_t g,
-       int64_t h, int64_t i, int64_t j, double *out)
+KERNEL(scalars_oracle, (double a, double b, double c, double d, int64_t e, int64_t f, int64_t g,
+			int64_t h, int64_t i, int64_t j, double *out))
 {
 	const double all[] = { a,          b,          c,          d,          (double) e,
 			       (double) f, (double) g, (double) h, (double) i, (double) j };
@@ -401,21 +401,23 @@ KERNEL(scalars_oracle, double a, double b, double c, double d, int64_t e, int64_
 
 /* --- a permutation, values in order, a list: y = x[p] + shape[1] --- */
 
-KERNEL(gather, const float *x, const int32_t *p, const int64_t *shape, float *y, int64_t n)
+KERNEL(gather, (const float *x, const int32_t *p, const int64_t *shape, float *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = x[p[i]] + (float) shape[1];
 }
 
 /* A permutation of sorted values: their sum would be right. */
-KERNEL(gather_straight, const float *x, const int32_t *p, const int64_t *shape, float *y, int64_t n)
+KERNEL(gather_straight,
+       (const float *x, const int32_t *p, const int64_t *shape, float *y, int64_t n))
 {
 	(void) p;
 	for (int64_t i = 0; i < n; i++)
 		y[i] = x[i] + (float) shape[1];
 }
 
-KERNEL(gather_oracle, const double *x, const int64_t *p, const int64_t *shape, double *y, int64_t n)
+KERNEL(gather_oracle,
+       (const double *x, const int64_t *p, const int64_t *shape, double *y, int64_t n))
 {
 	for (int64_t i = 0; i < n; i++) {
 		/* What the task says of its inputs; else nothing is right. */

@@ -65,12 +65,12 @@ TEST(elements_go_where_the_strides_say_and_come_back)
 		CHECK_INT(tensor_is_dense(&tensor), rows[i].is_dense);
 		CHECK_INT(tensor_bytes(&tensor), rows[i].bytes);
 		memset(buffer, 0xee, sizeof(buffer));
-		for (uint16_t k = 0; k < tensor.count; k++)
-			plain[k] = k;
+		for (uint64_t k = 0; k < tensor.count; k++)
+			plain[k] = (uint16_t) k;
 		tensor_scatter(&tensor, plain, NULL, buffer);
 		tensor_gather(&tensor, buffer, back);
 		CHECK(memcmp(plain, back, 2 * tensor.count) == 0);
-		for (uint16_t k = 0; k < tensor.count; k++) {
+		for (uint64_t k = 0; k < tensor.count; k++) {
 			uint64_t at = tensor_offset(&tensor, k) / 2;
 
 			CHECK(at < rows[i].bytes / 2 && !hit[at]);
