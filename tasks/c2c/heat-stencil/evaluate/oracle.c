@@ -27,7 +27,7 @@ static void sweep(const double *from, double *to, int64_t rows, int64_t cols)
 }
 
 /* The same in double precision: what a right answer is. */
-void heat_oracle(const float *u, double *v, int64_t rows, int64_t cols, int64_t steps)
+void heat_oracle(const double *u, double *v, int64_t rows, int64_t cols, int64_t steps)
 {
 	int64_t line = cols + 2;
 

@@ -5,11 +5,11 @@
 #define EPSILON 1e-3
 
 /* The same in double precision: what a right answer is. */
-void layer_norm_oracle(const float *x, const float *gain, const float *bias, double *y,
+void layer_norm_oracle(const double *x, const double *gain, const double *bias, double *y,
 		       double *mean, double *rstd, int64_t rows, int64_t cols)
 {
 	for (int64_t r = 0; r < rows; r++) {
-		const float *in = x + r * cols;
+		const double *in = x + r * cols;
 		double *out = y + r * cols;
 		double sum = 0, squares = 0;
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 /* The same in double precision: what a right answer is. */
-void matmul_oracle(const float *a, const float *b, double *c, int64_t m, int64_t n, int64_t k)
+void matmul_oracle(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k)
 {
 	for (int64_t i = 0; i < m; i++) {
 		double *row = c + i * n;
