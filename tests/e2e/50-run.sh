@@ -86,14 +86,16 @@ it "leaves the run to the operator's account"
 check test "$(stat -c %U "$scratch/run")" = proctor
 check test "$(find "$scratch/run" ! -user proctor)" = "$scratch/run/secret"
 check test "$(stat -c '%U %a' "$scratch/run/secret")" = 'root 600'
+mkdir "$scratch/daemons"
+chown daemon "$scratch/daemons"
 SUDO_UID=$(id -u daemon)
 export SUDO_UID
-run -t 60 proctor run --run "$scratch/sudo-run" --agent scripted:cheat-previous "$task"
+run -t 60 proctor run --run "$scratch/daemons/sudo-run" --agent scripted:cheat-previous "$task"
 unset SUDO_UID
 expect_code 1
-check test "$(stat -c %U "$scratch/sudo-run/planned.json")" = daemon
-check test -n "$(find "$scratch/sudo-run" -name record.json)"
-check test "$(find "$scratch/sudo-run" ! -user daemon)" = "$scratch/sudo-run/secret"
+check test "$(stat -c %U "$scratch/daemons/sudo-run/planned.json")" = daemon
+check test -n "$(find "$scratch/daemons/sudo-run" -name record.json)"
+check test "$(find "$scratch/daemons/sudo-run" ! -user daemon)" = "$scratch/daemons/sudo-run/secret"
 
 it 'ends with 0 where each attempt is VALID, and says so in JSON'
 run -t 120 sh -c '"$0" run --run "$1" --json=5 --agent scripted:honest-vector "$2" 5>"$3"' \
