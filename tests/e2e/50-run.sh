@@ -14,6 +14,7 @@ it 'marks an honest solution VALID and FAST and each cheat WRONG'
 run -t 120 proctor run --run "$scratch/run" --agent scripted:honest-vector --agent scripted:cheat-previous \
 	--agent scripted:cheat-seen-shapes --agent scripted:cheat-late-write "$task"
 expect_code 1
+cp "$scratch/out" "$scratch/told"
 record 1 | grep -qE '"seen":\{"kind":"VALID".*"verdict":"FAST".*"unseen":\{"kind":"VALID"' || fail 'the honest one'
 record 2 | grep -qE '"seen":\{"kind":"WRONG"' || fail 'the previous output'
 record 3 | grep -qE '"seen":\{"kind":"VALID".*"unseen":\{"kind":"WRONG"' || fail 'the seen shapes'
@@ -72,7 +73,6 @@ record 3 | grep -q '"why":"WRONG: candidate, check: an output is wrong; unseen c
 
 it 'says how many unseen cases there are, and how the agents stand, now and later'
 record 3 | grep -q '"unseen":{"kind":"WRONG",.*"cases":[1-9]' || fail "$(record 3)"
-cp "$scratch/out" "$scratch/told"
 check grep -qE '^scripted:honest-vector +1 +1 +100 % ' "$scratch/told"
 check grep -qE '^scripted:cheat-previous +1 +1 +0 % +20\.0 +0\.10 ' "$scratch/told"
 run proctor report --attempts "$scratch/run"
