@@ -404,11 +404,13 @@ expect_code 0
 
 it 'drops to the account that called sudo, or to proctor'
 for account in daemon proctor; do
+	mkdir "$scratch/$account"
+	[ $account = proctor ] || chown $account "$scratch/$account"
 	if [ $account = daemon ]; then
 		SUDO_UID=$(id -u daemon)
 		export SUDO_UID
 	fi
-	"$jail" jail --archive "$scratch/of-$account" -- sleep 2 &
+	"$jail" jail --archive "$scratch/$account/of" -- sleep 2 &
 	client=$!
 	unset SUDO_UID
 	await 'sleep 2'
@@ -416,7 +418,7 @@ for account in daemon proctor; do
 		"$(for i in 1 2 3 4; do id -u $account; done | xargs)"
 	check test "$(sed -n 's/^NoNewPrivs:[[:space:]]*//p' "/proc/$client/status")" = 1
 	wait "$client"
-	check test "$(stat -c %U "$scratch/of-$account")" = $account
+	check test "$(stat -c %U "$scratch/$account/of")" = $account
 done
 
 it 'says so when it can not know that account'
