@@ -56,6 +56,20 @@ static int make_folder(int folder_fd, const char *name, struct err *err)
 	return 0;
 }
 
+static int sync_it(int fd, const char *what, struct err *err)
+{
+	if (fsync(fd) < 0)
+		return err_sys(err, "sync '%s'", what);
+	return 0;
+}
+
+static int sync_folder(int folder_fd, const char *name, struct err *err)
+{
+	auto_fd folder = path_open_folder(folder_fd, name, err);
+
+	return folder < 0 ? -1 : sync_it(folder, name, err);
+}
+
 /* --- the policy --- */
 
 static int prepare_policy(struct run *run, const struct run_plan *plan, struct err *err)
@@ -137,7 +151,7 @@ static int pack(const struct job *job, const char *folder, const char *name, str
 	if (from < 0)
 		return -1;
 	to = new_file(job->folder_fd, name, err);
-	if (to < 0 || tree_pack(from, &limits, to, &counts, err) < 0)
+	if (to < 0 || tree_pack(from, &limits, to, &counts, err) < 0 || sync_it(to, name, err) < 0)
 		return -1;
 	return fd_take(&to);
 }
@@ -171,7 +185,7 @@ static int build_own(const struct job *job, const struct task_build *build, int 
 			       name, result.why, job->task.name, name);
 	}
 	*root = result.digest;
-	return 0;
+	return sync_it(products, file, err);
 }
 
 static int build_both(const struct job *job, struct err *err)
@@ -206,7 +220,8 @@ static int pack_agents(const struct job *job, struct err *err)
 		if (agent->solution) {
 			tree = new_file(run_fd, path, err);
 			if (tree < 0 ||
-			    agent_pack_solution(job->from_fd, agent->solution, tree, err) < 0)
+			    agent_pack_solution(job->from_fd, agent->solution, tree, err) < 0 ||
+			    sync_it(tree, path, err) < 0)
 				return err_wrap(err, "agent '%s'", agent->name);
 		}
 		if (planned_digest_file(run_fd, path, &job->planned->agents[i], err) < 0)
@@ -239,7 +254,7 @@ static int prepare_task(struct job *job, struct err *err)
 	progress_say(job->run->progress, status, clock_now());
 	if (open_task_folder(job, err) < 0 || pack_agents(job, err) < 0 ||
 	    hash_task(job, &job->planned->tree, err) < 0 || copy_text(job, err) < 0 ||
-	    build_both(job, err) < 0)
+	    build_both(job, err) < 0 || sync_it(job->folder_fd, job->task.name, err) < 0)
 		return -1;
 	return digest_files(job, err);
 }
@@ -260,10 +275,11 @@ static int pack_programs(struct run *run, const struct run_plan *plan, struct er
 			continue;
 		snprintf(path, sizeof(path), "agents/%zu.tree", i + 1);
 		tree = new_file(run->place->folder_fd, path, err);
-		if (tree < 0 || agent_pack_program(plan->agents[i].program_fd, tree, err) < 0)
+		if (tree < 0 || agent_pack_program(plan->agents[i].program_fd, tree, err) < 0 ||
+		    sync_it(tree, path, err) < 0)
 			return err_wrap(err, "agent '%s'", plan->agents[i].name);
 	}
-	return 0;
+	return sync_folder(run->place->folder_fd, "agents", err);
 }
 
 static void take_labels(struct planned *planned, const struct run_plan *plan)
@@ -344,10 +360,7 @@ int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
 	run->prepared = PREPARED_TASKS;
 	if (pack_programs(run, plan, err) < 0 || prepare_tasks(run, plan, err) < 0)
 		return -1;
-	/* Some files for each task: one call for all of them. The plan is written behind it. */
-	if (syncfs(folder_fd) < 0)
-		return err_sys(err, "sync the run's folder");
-	return 0;
+	return sync_folder(folder_fd, "tasks", err);
 }
 
 /* --- and back --- */

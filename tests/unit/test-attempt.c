@@ -13,6 +13,7 @@
 #include "sandbox/base/fd.h"
 #include "tests/lib/check.h"
 #include "tests/lib/runs.h"
+#include "tests/lib/tree.h"
 
 /* Each attempt is carried out in its seat, by way of schedule_run(). */
 static struct runs runs;
@@ -26,6 +27,11 @@ static struct err err;
 #define JUDGED "attempt.begun 1 JUDGED\nattempt.judged 1\n"
 #define DONE   "attempt.recorded 1\nrun.finished\n"
 #define BAD_C  "#!/bin/sh\necho 'no C' >work.c\n"
+
+/* Marked at once, and marked when its first call has taken too long: the judge is at work then. */
+#define WRONG_C "#!/bin/sh\necho 'void work(void) {}' >work.c\n"
+#define SLOW_C \
+	"#!/bin/sh\nprintf '#include <unistd.h>\\nvoid work(void) { sleep(9); }\\n' >work.c\n"
 
 static void open_with(const char *script)
 {
@@ -286,13 +292,13 @@ TEST(a_stop_while_the_agent_runs_is_infra_and_it_is_tried_again_when_resumed)
 }
 
 /* What has been going on for a while when the line with this state is in the journal. */
-static void stop_at(const char *state)
+static void stop_at(const char *state, const char *script)
 {
 	struct process stopper;
 	char text[64];
 
 	snprintf(text, sizeof(text), "\"state\":\"%s\"", state);
-	open_with("#!/bin/sh\n");
+	open_with(script);
 	runs_can_stop(&runs);
 	stopper = runs_later(&runs, JOURNAL_FILE, text, runs_stop);
 	CHECK_OK(schedule_run(&runs.run, &err));
@@ -318,22 +324,22 @@ static void stop_at(const char *state)
 
 TEST(a_stop_while_the_candidate_is_built_leaves_the_attempt_to_be_resumed)
 {
-	stop_at("BUILT");
+	stop_at("BUILT", WRONG_C);
 }
 
 TEST(a_stop_while_the_judge_works_leaves_the_attempt_to_be_resumed)
 {
-	stop_at("JUDGED");
+	stop_at("JUDGED", SLOW_C);
 }
 
 /* Another seat takes up what the one that was killed has left. */
-static void kill_seat_at(const char *state)
+static void kill_seat_at(const char *state, const char *script)
 {
 	struct process killer;
 	char text[64];
 
 	snprintf(text, sizeof(text), "\"state\":\"%s\"", state);
-	open_with("#!/bin/sh\n");
+	open_with(script);
 	killer = runs_later(&runs, JOURNAL_FILE, text, runs_kill_seat);
 	record = runs_carry_out(&runs);
 	runs_acted(&killer);
@@ -349,12 +355,12 @@ static void kill_seat_at(const char *state)
 
 TEST(a_seat_killed_while_it_builds_loses_nothing)
 {
-	kill_seat_at("BUILT");
+	kill_seat_at("BUILT", WRONG_C);
 }
 
 TEST(a_seat_killed_while_it_judges_loses_nothing)
 {
-	kill_seat_at("JUDGED");
+	kill_seat_at("JUDGED", SLOW_C);
 }
 
 TEST(a_seat_killed_while_its_agent_runs_is_infra_and_the_agent_is_not_run_twice)
@@ -457,15 +463,23 @@ TEST(an_agents_tree_that_is_gone_is_infra_in_its_own_words)
 
 TEST(a_solution_is_an_agent)
 {
-	runs_prepare(&runs, NULL);
+	auto_fd task = -1;
+
+	runs_copy_task("", "", "");
+	CHECK(mkdirat(check_folder(), "task/solutions", 0755) == 0 &&
+	      mkdirat(check_folder(), "task/solutions/bad", 0755) == 0);
+	task = openat(check_folder(), "task/solutions/bad", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tree_make_file(task, "work.c", "void work(void) {}\n", 0644);
+	fd_close(&task);
+	runs_prepare(&runs, "task");
 	runs.plan.agents[0] =
-		(struct run_agent){ .name = "scripted:once", .solution = "once", .program_fd = -1 };
+		(struct run_agent){ .name = "scripted:bad", .solution = "bad", .program_fd = -1 };
 	runs.plan.agent_count = 1;
 	runs_open(&runs);
 	record = runs_carry_out(&runs);
 	check_not_infra();
-	CHECK_STR(record.agent, "scripted:once");
-	CHECK(record.is_built && record.seen.kind);
+	CHECK_STR(record.agent, "scripted:bad");
+	CHECK_STR(record.seen.kind, "WRONG");
 	runs_end(&runs);
 }
 

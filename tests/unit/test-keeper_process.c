@@ -195,7 +195,7 @@ static void check_commitment(int secret_fd, const struct keeper_reply *hello)
 TEST(an_empty_file_gets_a_secret_and_the_next_keeper_has_the_same)
 {
 	auto_fd file = secret_file("", 0);
-	struct keeper_reply first, next;
+	struct keeper_reply first = { 0 }, next = { 0 };
 
 	for (int i = 0; i < 2; i++) {
 		auto_bare bare = start_with(file);
