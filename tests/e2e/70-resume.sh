@@ -77,6 +77,7 @@ expect_started_once() { # RUN
 }
 
 resume() { # RUN
+	# shellcheck disable=SC2016 # expanded inside of that shell
 	run -t 120 sh -c 'exec "$0" resume --json=7 "$1" 7>"$2"' "$hooks/proctor" "$scratch/$1" "$scratch/json"
 	expect_code 1
 	expect_started_once "$1"

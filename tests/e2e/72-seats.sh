@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Many attempts over several seats; what ends a run in the middle, and that it goes on from there.
+# shellcheck disable=SC2317 # functions that wait_for calls
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
 own_place
@@ -20,6 +21,7 @@ value() { # KEY
 }
 
 report() { # PROCTOR SUBCOMMAND ARGUMENT…
+	# shellcheck disable=SC2016 # expanded inside of that shell
 	run -t 120 sh -c 'file=$1 proctor=$2 what=$3; shift 3; exec "$proctor" "$what" --json=7 "$@" 7>"$file"' sh "$scratch/json" "$@"
 }
 
