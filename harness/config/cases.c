@@ -90,10 +90,12 @@ int cases_draw(const struct cases *cases, size_t index, const struct expr_draw *
 	       struct task_case *out, struct err *err)
 {
 	const struct hidden_category *hidden = &cases->hidden[index];
+	struct err last = ERR_INIT; /* of a draw that another one may follow */
 
 	for (int i = 0; i < CASES_TRIES; i++)
-		if (draw_once(cases, hidden, draw, out, err) == 0)
+		if (draw_once(cases, hidden, draw, out, &last) == 0)
 			return 0;
+	*err = last;
 	return err_wrap(err,
 			"%s:%d: key '%s': none of %d draws is a case that the task allows; "
 			"the last",

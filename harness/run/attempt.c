@@ -262,7 +262,7 @@ static int build(struct attempt *attempt, struct err *err)
 /* What each side's worker loads; the trees are opened here and stay the source's. */
 struct role {
 	enum worker_role role;
-	const char *library, *symbol;
+	const char *file, *symbol; /* of the library; NULL: the worker's own entries */
 	int tree_fd;
 };
 
@@ -270,7 +270,7 @@ static int compose_roles(struct attempt *attempt, const struct role *roles, size
 			 struct jail_spec *specs, struct jail_source *source, struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (compose_worker(&attempt->run->policy, roles[i].library, roles[i].symbol,
+		if (compose_worker(&attempt->run->policy, roles[i].file, roles[i].symbol,
 				   attempt->run->cpus.worker, &specs[i], err) < 0)
 			return -1;
 		source->roles[roles[i].role] =

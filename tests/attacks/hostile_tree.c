@@ -75,7 +75,7 @@ static void make_names(void)
 
 static void make_specials(void)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "/work/socket" };
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
 	int fd;
 
 	must(symlink("/etc/passwd", "link-out"), "link");

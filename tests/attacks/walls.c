@@ -183,8 +183,8 @@ TEST(dev_has_the_named_nodes_and_no_other)
 
 TEST(device_nodes_can_not_be_made)
 {
-	CHECK_REFUSED(mknod("/work/null", S_IFCHR | 0666, makedev(1, 3)), EPERM, EPERM);
-	CHECK_REFUSED(mknod("/work/disk", S_IFBLK | 0666, makedev(254, 0)), EPERM, EPERM);
+	CHECK_REFUSED(mknod("null", S_IFCHR | 0666, makedev(1, 3)), EPERM, EPERM);
+	CHECK_REFUSED(mknod("disk", S_IFBLK | 0666, makedev(254, 0)), EPERM, EPERM);
 	CHECK_REFUSED(mknodat(AT_FDCWD, "/tmp/mem", S_IFCHR | 0666, makedev(1, 1)), EPERM, EPERM);
 }
 

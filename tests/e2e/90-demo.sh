@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tools/demo, which shows the whole: the honest agent is VALID and FAST, the cheats are WRONG.
+# tools/demo, which shows the whole: on each task the honest agent is VALID and FAST, the cheats are
+# WRONG, as the NOTE.md of each says. About a minute on a quiet machine.
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
 chmod 755 "$scratch"

@@ -7,13 +7,10 @@
  * stays in registers while p runs. What the last panel lacks is packed as zeros and not stored, so
  * that only the last rows need another loop. MOST_DEPTH is what the task says of k.
  */
-enum { COLS = 16, ROWS = 4, STRIP = 256, MOST_DEPTH = 600 };
+enum { LANES = 4, COLS = 2 * LANES, ROWS = 4, STRIP = 256, MOST_DEPTH = 600 };
 
-/* Eight floats at a time where there is AVX2; four are what every x86-64 and every arm64 has. */
-typedef float vec8 __attribute__((vector_size(8 * sizeof(float))));
-typedef float vec4 __attribute__((vector_size(4 * sizeof(float))));
-
-#define ALWAYS static inline __attribute__((always_inline))
+/* Four floats at a time: what every x86-64 and every arm64 has. */
+typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
 
 struct sizes {
 	int64_t m, n, k;
@@ -24,58 +21,48 @@ static int64_t least(int64_t x, int64_t y)
 	return x < y ? x : y;
 }
 
-/*
- * A tile of two vectors by four rows, or one: a constant of the caller, so that sums become
- * registers. Of its columns @width are stored.
- */
-#define DEFINE_TILE(name, vec)                                                                   \
-	ALWAYS void name(const float *a, const float *panel, float *c, const struct sizes *size, \
-			 int64_t width, int rows)                                                \
-	{                                                                                        \
-		enum { LANES = sizeof(vec) / sizeof(float) };                                    \
-		vec low[ROWS] = {}, high[ROWS] = {};                                             \
-                                                                                                 \
-		for (int64_t p = 0; p < size->k; p++) {                                          \
-			vec left, right;                                                         \
-                                                                                                 \
-			memcpy(&left, panel + p * COLS, sizeof(left));                           \
-			memcpy(&right, panel + p * COLS + LANES, sizeof(right));                 \
-			_Pragma("GCC unroll 4") for (int i = 0; i < rows; i++)                   \
-			{                                                                        \
-				low[i] += a[i * size->k + p] * left;                             \
-				high[i] += a[i * size->k + p] * right;                           \
-			}                                                                        \
-		}                                                                                \
-		_Pragma("GCC unroll 4") for (int i = 0; i < rows; i++)                           \
-		{                                                                                \
-			float *out = c + i * size->n;                                            \
-                                                                                                 \
-			if (width >= 2 * LANES) {                                                \
-				memcpy(out, &low[i], sizeof(low[i]));                            \
-				memcpy(out + LANES, &high[i], sizeof(high[i]));                  \
-				continue;                                                        \
-			}                                                                        \
-			for (int64_t j = 0; j < width; j++)                                      \
-				out[j] = j < LANES ? low[i][j] : high[i][j - LANES];             \
-		}                                                                                \
-	}
-
-DEFINE_TILE(tile8, vec8)
-DEFINE_TILE(tile4, vec4)
-
-ALWAYS void tile(const float *a, const float *panel, float *c, const struct sizes *size,
-		 int64_t width, int rows, int lanes)
+static vec load(const float *at)
 {
-	if (lanes == 8) {
-		tile8(a, panel, c, size, width, rows);
-		return;
-	}
-	tile4(a, panel, c, size, width, rows);
-	if (width > COLS / 2)
-		tile4(a, panel + COLS / 2, c + COLS / 2, size, width - COLS / 2, rows);
+	vec value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
 }
 
-ALWAYS void pack(const float *b, float *panel, const struct sizes *size, int64_t width)
+/*
+ * A tile of four rows, or one: a constant of the caller, so that sums become registers. Of its
+ * columns @width are stored.
+ */
+static inline __attribute__((always_inline)) void tile(const float *a, const float *panel, float *c,
+						       const struct sizes *size, int64_t width,
+						       int rows)
+{
+	vec left[ROWS] = {}, right[ROWS] = {};
+
+	for (int64_t p = 0; p < size->k; p++) {
+		vec low = load(panel + p * COLS), high = load(panel + p * COLS + LANES);
+
+#pragma GCC unroll 4
+		for (int i = 0; i < rows; i++) {
+			left[i] += a[i * size->k + p] * low;
+			right[i] += a[i * size->k + p] * high;
+		}
+	}
+#pragma GCC unroll 4
+	for (int i = 0; i < rows; i++) {
+		float *out = c + i * size->n;
+
+		if (width == COLS) {
+			memcpy(out, &left[i], sizeof(left[i]));
+			memcpy(out + LANES, &right[i], sizeof(right[i]));
+			continue;
+		}
+		for (int64_t j = 0; j < width; j++)
+			out[j] = j < LANES ? left[i][j] : right[i][j - LANES];
+	}
+}
+
+static void pack(const float *b, float *panel, const struct sizes *size, int64_t width)
 {
 	for (int64_t p = 0; p < size->k; p++) {
 		float *line = panel + p * COLS;
@@ -89,7 +76,7 @@ ALWAYS void pack(const float *b, float *panel, const struct sizes *size, int64_t
 	}
 }
 
-ALWAYS void tiled(const float *a, const float *b, float *c, const struct sizes *size, int lanes)
+static void tiled(const float *a, const float *b, float *c, const struct sizes *size)
 {
 	static _Alignas(64) float panels[STRIP * MOST_DEPTH];
 	int64_t k = size->k, n = size->n;
@@ -102,52 +89,48 @@ ALWAYS void tiled(const float *a, const float *b, float *c, const struct sizes *
 		for (; i + ROWS <= size->m; i += ROWS)
 			for (int64_t j = from; j < to; j += COLS)
 				tile(a + i * k, panels + (j - from) * k, c + i * n + j, size,
-				     least(COLS, to - j), ROWS, lanes);
+				     least(COLS, to - j), ROWS);
 		for (; i < size->m; i++)
 			for (int64_t j = from; j < to; j += COLS)
 				tile(a + i * k, panels + (j - from) * k, c + i * n + j, size,
-				     least(COLS, to - j), 1, lanes);
+				     least(COLS, to - j), 1);
 	}
 }
 
+static float dot(const float *x, const float *y, int64_t count)
+{
+	vec sums[4] = {}, sum;
+	float rest = 0;
+	int64_t i = 0;
+
+	for (; i + 4 * LANES <= count; i += 4 * LANES) {
+#pragma GCC unroll 4
+		for (int part = 0; part < 4; part++)
+			sums[part] += load(x + i + part * LANES) * load(y + i + part * LANES);
+	}
+	for (; i < count; i++)
+		rest += x[i] * y[i];
+	sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+	return rest + (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* A few columns: one at a time, with p in lanes. */
-ALWAYS void few_columns(const float *a, const float *b, float *c, const struct sizes *size)
+static void few_columns(const float *a, const float *b, float *c, const struct sizes *size)
 {
 	static _Alignas(64) float column[MOST_DEPTH];
-	int64_t k = size->k;
 
 	for (int64_t j = 0; j < size->n; j++) {
-		for (int64_t p = 0; p < k; p++)
+		for (int64_t p = 0; p < size->k; p++)
 			column[p] = b[p * size->n + j];
-		for (int64_t i = 0; i < size->m; i++) {
-			vec8 sums = {}, more = {};
-			float sum = 0;
-			int64_t p = 0;
-
-			for (; p + 16 <= k; p += 16) {
-				vec8 left, right;
-
-				memcpy(&left, a + i * k + p, sizeof(left));
-				memcpy(&right, column + p, sizeof(right));
-				sums += left * right;
-				memcpy(&left, a + i * k + p + 8, sizeof(left));
-				memcpy(&right, column + p + 8, sizeof(right));
-				more += left * right;
-			}
-			for (; p < k; p++)
-				sum += a[i * k + p] * column[p];
-			sums += more;
-			for (int lane = 0; lane < 8; lane++)
-				sum += sums[lane];
-			c[i * size->n + j] = sum;
-		}
+		for (int64_t i = 0; i < size->m; i++)
+			c[i * size->n + j] = dot(a + i * size->k, column, size->k);
 	}
 }
 
 /* A few rows: b is read once, as it lies, which takes longer than all else. */
-ALWAYS void few_rows(const float *a, const float *b, float *c, const struct sizes *size)
+static void few_rows(const float *a, const float *b, float *c, const struct sizes *size)
 {
-	int64_t n = size->n, whole = n - n % 8;
+	int64_t n = size->n, whole = n - n % LANES;
 
 	memset(c, 0, (size_t) (size->m * n) * sizeof(float));
 	for (int64_t p = 0; p < size->k; p++) {
@@ -155,12 +138,9 @@ ALWAYS void few_rows(const float *a, const float *b, float *c, const struct size
 			float factor = a[i * size->k + p];
 			float *out = c + i * n;
 
-			for (int64_t j = 0; j < whole; j += 8) {
-				vec8 sum, line;
+			for (int64_t j = 0; j < whole; j += LANES) {
+				vec sum = load(out + j) + factor * load(b + p * n + j);
 
-				memcpy(&sum, out + j, sizeof(sum));
-				memcpy(&line, b + p * n + j, sizeof(line));
-				sum += factor * line;
 				memcpy(out + j, &sum, sizeof(sum));
 			}
 			for (int64_t j = whole; j < n; j++)
@@ -169,33 +149,14 @@ ALWAYS void few_rows(const float *a, const float *b, float *c, const struct size
 	}
 }
 
-ALWAYS void product(const float *a, const float *b, float *c, const struct sizes *size, int lanes)
-{
-	if (size->n < 8)
-		few_columns(a, b, c, size);
-	else if (size->m < 2 * ROWS)
-		few_rows(a, b, c, size);
-	else
-		tiled(a, b, c, size, lanes);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2,fma"))) static void product_avx2(const float *a, const float *b,
-							     float *c, const struct sizes *size)
-{
-	product(a, b, c, size, 8);
-}
-#endif
-
 void matmul(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k)
 {
 	const struct sizes size = { m, n, k };
 
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-		product_avx2(a, b, c, &size);
-		return;
-	}
-#endif
-	product(a, b, c, &size, 4);
+	if (n < COLS)
+		few_columns(a, b, c, &size);
+	else if (m < 2 * ROWS)
+		few_rows(a, b, c, &size);
+	else
+		tiled(a, b, c, &size);
 }
