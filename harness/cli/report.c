@@ -89,18 +89,6 @@ static void open_places(struct report *report, int count, char **paths)
 	}
 }
 
-/* What is parsed was written by others: not as root. */
-static int drop_root(const struct cli *cli, struct err *err)
-{
-	struct account account;
-
-	if (geteuid() != 0)
-		return 0;
-	if (account_find(cli->sudo_uid, &account, err) < 0)
-		return -1;
-	return account_become(&account, err);
-}
-
 static void read_places(struct report *report)
 {
 	for (size_t i = 0; i < report->place_count; i++) {
@@ -282,8 +270,11 @@ int cli_report(const struct cli *cli, int argc, char **argv, struct err *err)
 	if (asked < 0 || check_options(&options, argc - first, &by, err) < 0)
 		return -1;
 	report.by = (enum standing_by) by;
+	/* Who came by sudo reaches what he may; plain root opens, and does not parse. */
+	if (cli->sudo_uid && account_drop(cli->sudo_uid, err) < 0)
+		return -1;
 	open_places(&report, argc - first, argv + first);
-	if (drop_root(cli, err) < 0)
+	if (account_drop(NULL, err) < 0)
 		return -1;
 	read_places(&report);
 	return write_report(cli, &report, err);

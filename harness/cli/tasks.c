@@ -88,18 +88,6 @@ static int open_shipped(const struct cli *cli, struct places *places, struct err
 	return err_wrap(err, "the tasks that came with proctor");
 }
 
-/* What is parsed was written by others: not as root. */
-static int drop_root(const struct cli *cli, struct err *err)
-{
-	struct account account;
-
-	if (geteuid() != 0)
-		return 0;
-	if (account_find(cli->sudo_uid, &account, err) < 0)
-		return -1;
-	return account_become(&account, err);
-}
-
 /* A folder whose task can not be read, and why. */
 struct broken {
 	const char *folder, *why;
@@ -316,9 +304,12 @@ int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err)
 			       verb[0] ? ", not '" : "", verb, verb[0] ? "'" : "");
 	if (is_show && argc - first != 1)
 		return err_set(err, ERR_USAGE, "proctor tasks show takes one TASK");
+	/* Who came by sudo reaches what he may; plain root opens, and does not parse. */
+	if (cli->sudo_uid && account_drop(cli->sudo_uid, err) < 0)
+		return -1;
 	if ((is_list ? open_list(cli, argc - first, argv + first, &places, err)
 		     : open_task(cli, argv[first], &places, err)) < 0 ||
-	    drop_root(cli, err) < 0)
+	    account_drop(NULL, err) < 0)
 		return -1;
 	return is_list ? list(cli, &options, &places, err)
 		       : show(cli, &options, argv[first], &places, err);

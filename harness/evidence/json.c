@@ -74,6 +74,18 @@ void json_put_text(struct json_writer *json, const char *key, const char *text)
 		json_put_null(json, key);
 }
 
+void json_put_digest(struct json_writer *json, const char *key, const struct digest *digest)
+{
+	char hex[DIGEST_HEX];
+
+	if (!digest) {
+		json_put_null(json, key);
+		return;
+	}
+	digest_hex(digest, hex);
+	json_put_text(json, key, hex);
+}
+
 void json_put_int(struct json_writer *json, const char *key, int64_t value)
 {
 	lead(json, key);
@@ -278,6 +290,18 @@ int json_get_text(const struct json_value *object, const char *key, size_t max, 
 	if (memchr(text, '\0', len))
 		return err_set(err, ERR_INPUT, "key '%s' holds a zero byte", key);
 	*out = text;
+	return 0;
+}
+
+int json_get_digest(const struct json_value *object, const char *key, struct digest *out,
+		    struct err *err)
+{
+	const char *text = NULL;
+
+	if (json_get_text(object, key, DIGEST_HEX, &text, err) < 0)
+		return -1;
+	if (digest_parse(out, text) < 0)
+		return err_set(err, ERR_INPUT, "key '%s' is no SHA-256", key);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "harness/evidence/digest.h"
 #include "sandbox/base/err.h"
 #include "sandbox/base/str.h"
 
@@ -68,6 +69,11 @@ void json_put_text(struct json_writer *json, const char *key, const char *text);
  * json_put_bytes() - a text of any @len bytes
  */
 void json_put_bytes(struct json_writer *json, const char *key, const void *bytes, size_t len);
+
+/**
+ * json_put_digest() - the digits of a digest; NULL gives null
+ */
+void json_put_digest(struct json_writer *json, const char *key, const struct digest *digest);
 
 /**
  * json_put_int() - an integer
@@ -179,6 +185,12 @@ int json_get_double(const struct json_value *object, const char *key, double *ou
  */
 int json_get_text(const struct json_value *object, const char *key, size_t max, const char **out,
 		  struct err *err) must_check;
+
+/**
+ * json_get_digest() - the member @key of @object, a text as json_put_digest() writes it
+ */
+int json_get_digest(const struct json_value *object, const char *key, struct digest *out,
+		    struct err *err) must_check;
 
 /**
  * json_get_bytes() - as json_get_text(), zero bytes allowed

@@ -88,15 +88,15 @@ static const struct frozen *find_frozen(const struct state *state, const struct 
 static int note_frozen(struct state *state, const struct journal_entry *entry, struct err *err)
 {
 	struct frozen made = { .committed_first = state->is_committed };
-	const char *task = NULL, *root = NULL;
+	const char *task = NULL;
 	int64_t attempt = 0;
 
 	if (json_get_text(entry->fields, "task", KEEPER_TASK_MAX, &task, err) < 0 ||
 	    json_get_int(entry->fields, "attempt", 0, UINT32_MAX, &attempt, err) < 0 ||
-	    json_get_text(entry->fields, "candidate", DIGEST_HEX, &root, err) < 0)
+	    json_get_digest(entry->fields, "candidate", &made.root, err) < 0)
 		return -1;
-	if (digest_parse(&made.root, root) < 0 || state->frozen_count >= KEEPER_ROOTS_MAX)
-		return err_set(err, ERR_INPUT, "no candidate's root, or too many");
+	if (state->frozen_count >= KEEPER_ROOTS_MAX)
+		return err_set(err, ERR_INPUT, "too many candidates");
 	made.attempt = attempt_id(task, (uint32_t) attempt);
 	if (find_frozen(state, &made.attempt))
 		return 0; /* the first one counts */

@@ -101,3 +101,14 @@ int account_become(const struct account *account, struct err *err)
 		return err_set(err, ERR_SYS, "root was dropped and came back");
 	return 0;
 }
+
+int account_drop(const char *sudo_uid, struct err *err)
+{
+	struct account account;
+
+	if (geteuid() != 0)
+		return 0;
+	if (account_find(sudo_uid, &account, err) < 0)
+		return -1;
+	return account_become(&account, err);
+}

@@ -42,6 +42,12 @@ int account_enter(const struct account *account, struct err *err) must_check;
 int account_leave(struct err *err) must_check;
 
 /**
+ * account_drop() - find the account and become it, if we are root: before what others wrote is
+ * parsed, by a command that needs no privilege
+ */
+int account_drop(const char *sudo_uid, struct err *err) must_check;
+
+/**
  * account_become() - become it: groups, ids, no_new_privs, not dumpable
  */
 int account_become(const struct account *account, struct err *err) must_check;

@@ -42,7 +42,7 @@ int attempt_open_task(struct attempt *attempt, struct err *err)
 
 static int note_line(struct attempt *attempt, const struct journal_entry *entry, struct err *err)
 {
-	const char *root = NULL, *state = NULL;
+	const char *state = NULL;
 
 	if (strcmp(entry->event, ATTEMPT_LEASED_LINE) == 0)
 		attempt->times.leased_ns = entry->time_ns;
@@ -56,9 +56,9 @@ static int note_line(struct attempt *attempt, const struct journal_entry *entry,
 		return record_read_ending(entry->fields, &attempt->run->arena, &attempt->ending,
 					  &attempt->usage, err);
 	if (strcmp(entry->event, KEEPER_FROZEN) == 0 && !attempt->has_root_before) {
-		if (json_get_text(entry->fields, "candidate", DIGEST_HEX, &root, err) < 0)
+		if (json_get_digest(entry->fields, "candidate", &attempt->root_before, err) < 0)
 			return -1;
-		attempt->has_root_before = digest_parse(&attempt->root_before, root) == 0;
+		attempt->has_root_before = true;
 	}
 	return 0;
 }

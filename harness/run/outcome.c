@@ -5,14 +5,6 @@
 
 #include "sandbox/base/mem.h"
 
-static void put_digest(struct json_writer *json, const char *key, const struct digest *digest)
-{
-	char text[DIGEST_HEX];
-
-	digest_hex(digest, text);
-	json_put_text(json, key, text);
-}
-
 void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json)
 {
 	record_put_ending(json, &attempt->ending, &attempt->usage);
@@ -20,9 +12,9 @@ void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json)
 
 void outcome_tell_frozen(const struct attempt *attempt, struct json_writer *json)
 {
-	put_digest(json, "frozen", &attempt->frozen.root);
+	json_put_digest(json, "frozen", &attempt->frozen.root);
 	/* The keeper reads this key, see keeper.h. */
-	put_digest(json, "candidate", &attempt->candidate_root);
+	json_put_digest(json, "candidate", &attempt->candidate_root);
 }
 
 void outcome_tell_built(const struct attempt *attempt, struct json_writer *json)

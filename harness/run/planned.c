@@ -60,33 +60,25 @@ int planned_digest_file(int folder_fd, const char *path, struct digest *out, str
 
 /* --- writing --- */
 
-static void put_digest(struct json_writer *json, const char *key, const struct digest *digest)
-{
-	char hex[DIGEST_HEX];
-
-	digest_hex(digest, hex);
-	json_put_text(json, key, hex);
-}
-
 static void put_task(struct json_writer *json, const struct planned *planned,
 		     const struct planned_task *task)
 {
 	json_put_object(json, NULL);
 	json_put_text(json, "name", task->name);
-	put_digest(json, "tree", &task->tree);
-	put_digest(json, "built", &task->built);
+	json_put_digest(json, "tree", &task->tree);
+	json_put_digest(json, "built", &task->built);
 	json_put_array(json, "files");
 	for (size_t i = 0; i < PLANNED_FILES; i++) {
 		json_put_object(json, NULL);
 		json_put_text(json, "name", planned_file_names[i]);
-		put_digest(json, "sha256", &task->files[i]);
+		json_put_digest(json, "sha256", &task->files[i]);
 		json_put_end(json);
 	}
 	json_put_end(json);
 	json_put_array(json, "agents");
 	for (size_t i = 0; i < planned->agent_count; i++) {
 		json_put_object(json, NULL);
-		put_digest(json, "sha256", &task->agents[i]);
+		json_put_digest(json, "sha256", &task->agents[i]);
 		json_put_end(json);
 	}
 	json_put_end(json);
@@ -110,8 +102,8 @@ void planned_put(struct json_writer *json, const struct planned *planned)
 {
 	json_put_text(json, "run", planned->run);
 	planned_put_labels(json, planned);
-	put_digest(json, "policy", &planned->policy);
-	put_digest(json, "judge", &planned->judge);
+	json_put_digest(json, "policy", &planned->policy);
+	json_put_digest(json, "judge", &planned->judge);
 	json_put_int(json, "repeats", planned->repeats);
 	json_put_int(json, "retries", planned->retries);
 	json_put_int(json, "seats", planned->seats);
@@ -158,18 +150,6 @@ static int get_text(const struct json_value *object, const char *key, struct pla
 	return 0;
 }
 
-static int get_digest(const struct json_value *object, const char *key, struct digest *out,
-		      struct err *err)
-{
-	const char *text = NULL;
-
-	if (json_get_text(object, key, DIGEST_HEX, &text, err) < 0)
-		return -1;
-	if (digest_parse(out, text) < 0)
-		return err_set(err, ERR_INPUT, "key '%s' is no SHA-256", key);
-	return 0;
-}
-
 static int get_count(const struct json_value *object, const char *key, uint32_t min, uint32_t max,
 		     uint32_t *out, struct err *err)
 {
@@ -187,19 +167,19 @@ static int get_task(const struct json_value *value, struct planned *planned,
 	const struct json_value *files = json_member(value, "files");
 
 	if (get_text(value, "name", planned, &out->name, err) < 0 ||
-	    get_digest(value, "tree", &out->tree, err) < 0 ||
-	    get_digest(value, "built", &out->built, err) < 0)
+	    json_get_digest(value, "tree", &out->tree, err) < 0 ||
+	    json_get_digest(value, "built", &out->built, err) < 0)
 		return -1;
 	/* It becomes part of paths. */
 	if (!path_is_relative(out->name) || strchr(out->name, '/'))
 		return err_set(err, ERR_INPUT, "a task's name is no name of a folder");
 	for (size_t i = 0; i < PLANNED_FILES; i++)
-		if (get_digest(json_item(files, i), "sha256", &out->files[i], err) < 0)
+		if (json_get_digest(json_item(files, i), "sha256", &out->files[i], err) < 0)
 			return err_wrap(err, "file '%s'", planned_file_names[i]);
 	out->agents = arena_alloc(&planned->arena, planned->agent_count, sizeof(*out->agents));
 	for (size_t i = 0; i < planned->agent_count; i++)
-		if (get_digest(json_item(json_member(value, "agents"), i), "sha256",
-			       &out->agents[i], err) < 0)
+		if (json_get_digest(json_item(json_member(value, "agents"), i), "sha256",
+				    &out->agents[i], err) < 0)
 			return err_wrap(err, "agent %zu", i + 1);
 	return 0;
 }
@@ -258,8 +238,8 @@ static int get_all(const struct json_value *root, struct planned *out, struct er
 		return err_set(err, ERR_INPUT, "its schema is '%s', not '" PLANNED_SCHEMA "'",
 			       schema);
 	if (get_text(root, "run", out, &out->run, err) < 0 || get_labels(root, out, err) < 0 ||
-	    get_digest(root, "policy", &out->policy, err) < 0 ||
-	    get_digest(root, "judge", &out->judge, err) < 0 ||
+	    json_get_digest(root, "policy", &out->policy, err) < 0 ||
+	    json_get_digest(root, "judge", &out->judge, err) < 0 ||
 	    get_count(root, "repeats", 1, RUN_ATTEMPTS_MAX, &out->repeats, err) < 0 ||
 	    get_count(root, "retries", 0, RETRIES_MAX, &out->retries, err) < 0 ||
 	    get_count(root, "seats", 1, RUN_SEATS_MAX, &out->seats, err) < 0)

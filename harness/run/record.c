@@ -64,18 +64,6 @@ static void put_texts(struct json_writer *json, const char *key, const char *con
 	json_put_end(json);
 }
 
-static void put_digest(struct json_writer *json, const char *key, const struct digest *digest)
-{
-	char hex[DIGEST_HEX];
-
-	if (!digest) {
-		json_put_null(json, key);
-		return;
-	}
-	digest_hex(digest, hex);
-	json_put_text(json, key, hex);
-}
-
 static void put_ending(struct json_writer *json, const struct record_ending *ending)
 {
 	if (!ending->how) {
@@ -172,14 +160,14 @@ void record_put_ending(struct json_writer *json, const struct record_ending *end
 static void put_digests(struct json_writer *json, const struct record_digests *digests)
 {
 	json_put_object(json, "digests");
-	put_digest(json, "task", digests->task);
-	put_digest(json, "policy", digests->policy);
-	put_digest(json, "judge", digests->judge);
-	put_digest(json, "frozen", digests->frozen);
-	put_digest(json, "candidate", digests->candidate);
-	put_digest(json, "baseline", digests->baseline);
-	put_digest(json, "artifact", digests->artifact);
-	put_digest(json, "samples", digests->samples);
+	json_put_digest(json, "task", digests->task);
+	json_put_digest(json, "policy", digests->policy);
+	json_put_digest(json, "judge", digests->judge);
+	json_put_digest(json, "frozen", digests->frozen);
+	json_put_digest(json, "candidate", digests->candidate);
+	json_put_digest(json, "baseline", digests->baseline);
+	json_put_digest(json, "artifact", digests->artifact);
+	json_put_digest(json, "samples", digests->samples);
 	json_put_end(json);
 }
 

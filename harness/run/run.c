@@ -69,20 +69,12 @@ static int open_programs(struct run *run, struct digest *judge, struct err *err)
 
 /* --- the journal's first lines --- */
 
-static void put_digest(struct json_writer *json, const char *key, const struct digest *digest)
-{
-	char text[DIGEST_HEX];
-
-	digest_hex(digest, text);
-	json_put_text(json, key, text);
-}
-
 static void put_plan(const struct run *run, const struct digest *planned, struct json_writer *json)
 {
 	planned_put_labels(json, &run->planned);
-	put_digest(json, "planned", planned);
-	put_digest(json, "policy", &run->planned.policy);
-	put_digest(json, "judge", &run->planned.judge);
+	json_put_digest(json, "planned", planned);
+	json_put_digest(json, "policy", &run->planned.policy);
+	json_put_digest(json, "judge", &run->planned.judge);
 	json_put_text(json, "scoring", SCORING);
 	json_put_int(json, "blocks", JUDGE_BLOCKS);
 	json_put_int(json, "look_every", JUDGE_LOOK_EVERY);
@@ -111,8 +103,8 @@ static int start_keeper(struct run *run, const struct digest *committed, struct 
 
 static int write_commitment(struct run *run, struct err *err)
 {
-	put_digest(journal_begin(&run->journal, KEEPER_COMMITTED), "commitment",
-		   &run->keeper.commitment);
+	json_put_digest(journal_begin(&run->journal, KEEPER_COMMITTED), "commitment",
+			&run->keeper.commitment);
 	return journal_commit(&run->journal, err);
 }
 
@@ -181,13 +173,11 @@ static int note_past(struct past *past, const struct journal_entry *entry, struc
 {
 	bool is_plan = strcmp(entry->event, RUN_PLANNED) == 0;
 	bool is_commitment = strcmp(entry->event, KEEPER_COMMITTED) == 0;
-	const char *text = NULL;
 
 	if (!is_plan && !is_commitment)
 		return 0;
-	if (json_get_text(entry->fields, is_plan ? "planned" : "commitment", DIGEST_HEX, &text,
-			  err) < 0 ||
-	    digest_parse(is_plan ? &past->planned : &past->commitment, text) < 0)
+	if (json_get_digest(entry->fields, is_plan ? "planned" : "commitment",
+			    is_plan ? &past->planned : &past->commitment, err) < 0)
 		return err_wrap(err, "line %llu of the journal", (unsigned long long) entry->seq);
 	past->is_planned = past->is_planned || is_plan;
 	past->is_committed = past->is_committed || is_commitment;

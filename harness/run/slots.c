@@ -220,17 +220,12 @@ static int read_recorded(const struct slots *slots, const struct json_value *lin
 /* The keeper believes no journal any more that has such a line without a root. */
 static int check_frozen(const struct slot *slot, const struct json_value *line, struct err *err)
 {
-	const char *root = NULL;
-	struct digest digest;
+	struct digest root;
 
 	if (slot->state != SLOT_GOING)
 		return err_set(err, ERR_INPUT, "nothing of attempt %u is there to be frozen",
 			       slot->attempt);
-	if (json_get_text(line, "candidate", DIGEST_HEX, &root, err) < 0)
-		return -1;
-	if (digest_parse(&digest, root) < 0)
-		return err_set(err, ERR_INPUT, "key 'candidate' is no SHA-256");
-	return 0;
+	return json_get_digest(line, "candidate", &root, err);
 }
 
 static int read_note(const struct slots *slots, const char *event, const struct json_value *line,

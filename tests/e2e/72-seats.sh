@@ -196,6 +196,13 @@ expect_code 3
 expect_err "is that of 'proctor'"
 run -t 30 proctor jail --put "$scratch/rooted" -- true
 expect_code 125
+mkdir -m 700 "$scratch/closed"
+cp -r "$task" "$scratch/many" "$scratch/closed"
+run -t 30 proctor tasks show "$scratch/closed/row-softmax"
+expect_code 3
+run -t 30 proctor report "$scratch/closed/many"
+expect_code 3
+expect_err 'Permission denied'
 unset SUDO_UID
 
 it 'is not kept waiting by what is no file'

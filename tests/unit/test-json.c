@@ -184,3 +184,27 @@ TEST(nothing_is_converted_on_reading)
 	CHECK_STR(err.text, "key 'text' is longer than 4 bytes");
 	CHECK_STR(string, "untouched");
 }
+
+TEST(a_digest_is_read_as_it_was_written_and_nothing_else_is_one)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	cleanup(json_done) struct json json = JSON_INIT;
+	const struct digest digest = digest_sha256("abc", 3);
+	struct digest read = { .bytes = { 0 } };
+	struct json_writer writer;
+	struct err err = ERR_INIT;
+
+	json_writer_init(&writer, &text);
+	json_put_object(&writer, NULL);
+	json_put_digest(&writer, "one", &digest);
+	json_put_digest(&writer, "none", NULL);
+	json_put_text(&writer, "short", "ba7816bf");
+	json_put_end(&writer);
+	CHECK_OK(json_parse(&json, text.text, text.len, 1000, &err));
+	CHECK_OK(json_get_digest(json_root(&json), "one", &read, &err));
+	CHECK(digest_equal(&digest, &read));
+	CHECK_INT(json_get_digest(json_root(&json), "none", &read, &err), -1);
+	CHECK_INT(json_get_digest(json_root(&json), "short", &read, &err), -1);
+	CHECK_STR(err.text, "key 'short' is no SHA-256");
+	CHECK_INT(json_get_digest(json_root(&json), "absent", &read, &err), -1);
+}
