@@ -9,10 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/path.h"
+
+enum { SEAL_MS = 10 * 1000 };
 
 static int write_all(int fd, const void *bytes, size_t len, bool waits)
 {
@@ -185,6 +189,20 @@ int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len,
 	return 0;
 }
 
+int io_seal(int fd, const char *name, struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NS_PER_MS };
+	int64_t deadline = clock_after_ms(SEAL_MS);
+
+	while (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) <
+	       0) {
+		if (errno != EBUSY || clock_now() >= deadline)
+			return err_sys(err, "seal memfd '%s'", name);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
 int io_memfd(const char *name, const void *bytes, size_t len, struct err *err)
 {
 	auto_fd fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -195,7 +213,7 @@ int io_memfd(const char *name, const void *bytes, size_t len, struct err *err)
 		return -1;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return err_sys(err, "rewind memfd '%s'", name);
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return err_sys(err, "seal memfd '%s'", name);
+	if (io_seal(fd, name, err) < 0)
+		return -1;
 	return fd_take(&fd);
 }

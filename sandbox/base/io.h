@@ -77,6 +77,14 @@ int io_replace_file(int dir_fd, const char *name, const void *bytes, size_t len,
 		    struct err *err) must_check;
 
 /**
+ * io_seal() - set all seals of a memfd, so that nobody can change it
+ *
+ * The kernel refuses with EBUSY while anybody holds a page of it, and that may be the kernel itself
+ * for a moment (mm/memfd.c: memfd_wait_for_pins() gives up after 150 ms); so this waits a little.
+ */
+int io_seal(int fd, const char *name, struct err *err) must_check;
+
+/**
  * io_memfd() - a memfd with these bytes and all seals set, so that nobody can change it
  * @name: shown in /proc/PID/maps
  *

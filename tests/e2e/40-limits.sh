@@ -29,7 +29,7 @@ jail() { # ARGUMENT…
 	run -t 60 sh -c 'file=$1; shift; exec "$0" jail --json=7 --put "$@" 7>"$file"' \
 		"$e2e_build/proctor" "$scratch/json" "$scratch/put" "$@"
 	took=$(($(now_ms) - begun))
-	grep -q '"ending"' "$scratch/json" || fail "there was no jail: $(cat "$scratch/json")"
+	grep -q '"ending"' "$scratch/json" || { fail "there was no jail: $(cat "$scratch/json")" && return; }
 	[ $((took - $(value wall_ms))) -le 2000 ] || fail "proctor took $took ms, the command $(value wall_ms)"
 	expect_nothing_left
 }

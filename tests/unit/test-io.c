@@ -315,3 +315,31 @@ TEST(nobody_can_change_a_sealed_memfd)
 	CHECK(mmap(NULL, 3, PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED);
 	CHECK_INT(fcntl(fd, F_GETFD), FD_CLOEXEC);
 }
+
+/* A page in a pipe is held as one that the kernel is looking at. */
+TEST(a_memfd_whose_page_is_held_for_a_while_is_sealed_in_the_end)
+{
+	auto_fd fd = memfd_create("held", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int pair[2], status;
+	struct err err = ERR_INIT;
+	char page[4096] = "x";
+	off_t from = 0;
+	pid_t child;
+
+	CHECK_INT(write(fd, page, sizeof(page)), sizeof(page));
+	CHECK_INT(pipe2(pair, O_CLOEXEC), 0);
+	CHECK_INT(splice(fd, &from, pair[1], NULL, sizeof(page), 0), sizeof(page));
+	CHECK_INT(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	CHECK_INT(errno, EBUSY);
+	child = fork();
+	if (child == 0) {
+		usleep(400000); /* longer than the kernel itself waits */
+		_exit(read(pair[0], page, sizeof(page)) != sizeof(page));
+	}
+	CHECK_OK(io_seal(fd, "held", &err));
+	CHECK_INT(fcntl(fd, F_GET_SEALS), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
+	close(pair[0]);
+	close(pair[1]);
+}
