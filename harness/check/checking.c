@@ -107,6 +107,7 @@ static int mark_all(const struct checking *what, const struct marking_plan *plan
 		return -1;
 	out->stopped = told->fate == MARKING_STOPPED;
 	out->wall_ns += told->wall_ns;
+	out->busy = told->busy;
 	out->set = told->seen;
 	if (told->fate == MARKING_TOO_LONG)
 		snprintf(out->why, sizeof(out->why),

@@ -36,6 +36,7 @@ struct checked {
 	struct marking_set set; /* of all together; blocks 0: not timed */
 	char why[CHECKING_WHY_MAX];
 	int64_t wall_ns;
+	double busy; /* see marking_child.h: of the marking of all */
 	bool stopped;
 };
 

@@ -100,6 +100,11 @@ void results_print(const struct results *results, const struct table_style *styl
 	str_addf(out, "  (");
 	table_add_duration(out, checked->wall_ns);
 	str_addf(out, ", seen cases only)\n");
+	if (checked->busy > MARKING_BUSY)
+		str_addf(out,
+			 "this machine is busy: for %.0f %% of the time the CPU was others', and "
+			 "the times are the noisier for it\n",
+			 100 * checked->busy);
 }
 
 static void put_set(const struct checked *checked, struct json_writer *json)
@@ -114,6 +119,7 @@ static void put_set(const struct checked *checked, struct json_writer *json)
 		json_put_double(json, "speedup_low", exp(stats->ratio.low));
 		json_put_double(json, "speedup_high", exp(stats->ratio.high));
 		json_put_text(json, "verdict", names_text(verdict_names, (int) stats->verdict));
+		json_put_double(json, "busy", checked->busy);
 	}
 	json_put_int(json, "wall_ns", checked->wall_ns);
 }

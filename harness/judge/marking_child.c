@@ -2,13 +2,16 @@
 #include "harness/judge/marking_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/process.h"
 
 /* Shared by both: the child writes, the parent reads when the child is gone. */
@@ -17,6 +20,20 @@ struct page {
 	struct marking_told told;
 	struct err err;
 };
+
+/* How long this process stood in line for its CPU so far; 0 where the kernel does not count. */
+static int64_t waited_ns(void)
+{
+	char text[128], *end;
+	struct err none = ERR_INIT;
+	int64_t waited;
+
+	if (io_read_kernel_file(AT_FDCWD, "/proc/self/schedstat", text, sizeof(text), &none) < 0)
+		return 0;
+	strtoll(text, &end, 10); /* the time that it ran */
+	waited = strtoll(end, NULL, 10);
+	return MAX_OF(waited, INT64_C(0));
+}
 
 /* A marking that no look has come to has samples all the same. */
 static void look_early(const struct marking_plan *plan, const struct marking_result *made,
@@ -45,6 +62,7 @@ static int mark(const struct marking_child *what, struct marking_told *told, str
 	for (uint32_t i = 0; i < what->plan->case_count; i++)
 		told->cases[i] = made.cases[i];
 	told->wall_ns = made.wall_ns;
+	told->busy = (double) waited_ns() / (double) MAX_OF(made.wall_ns, INT64_C(1));
 	look_early(what->plan, &made, told);
 	return 0;
 }

@@ -29,7 +29,12 @@ struct marking_told {
 	struct marking_set seen, unseen;
 	struct stats_case cases[MARKING_CASES_MAX]; /* of as many blocks as there were */
 	int64_t wall_ns;
+	double busy; /* the part of that time for which the judge waited for its CPU: others had it
+		      */
 };
+
+/* From here on times are no longer those of a machine of one's own. */
+#define MARKING_BUSY 0.05
 
 /**
  * marking_child_run() - mark, and wait for it
