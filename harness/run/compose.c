@@ -15,9 +15,11 @@
 #define SYSTEM_PATH "/usr/local/bin:/usr/bin:/bin"
 
 const char *const compose_environment[] = {
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of two parts */
 	"PATH=" SYSTEM_PATH, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "USER=agent", NULL,
 };
 static const char *const agent_environment[] = {
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of three parts */
 	"PATH=" COMPOSE_TASK "/bin:" SYSTEM_PATH,
 	"HOME=/tmp",
 	"TMPDIR=/tmp",
