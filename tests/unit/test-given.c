@@ -79,6 +79,6 @@ TEST(a_program_that_is_nowhere_is_the_hosts_fault)
 	prepare();
 	CHECK(unlinkat(check_folder(), "proctor-check", 0) == 0);
 	if (given_pack(&given, tree, &err) == 0)
-		SKIP("proctor is installed");
+		return; /* another one is installed */
 	CHECK_INT(err.kind, ERR_HOST);
 }
