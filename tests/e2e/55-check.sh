@@ -78,7 +78,7 @@ expect_out '^oracle.c$'
 [ "$(grep -c '^code 2$' "$scratch/out")" = 2 ] || fail 'not twice 2'
 expect_out '^code 4$'
 expect_err "the task in '/run/agent': "
-check_not grep -qE 'prime\(149|range\(|odd' "$scratch/out"
+check_not grep -qE 'prime\(149|range\(' "$scratch/out"
 
 it 'knows hidden cases nowhere in the tree that is given'
 check_not grep -aqE 'prime\(149|range\(5, 11|range\(4000|range\(16000|honest-vector' "$scratch/nosy-run/tasks/row-softmax/given.tree"
