@@ -13,7 +13,7 @@ _proctor() {
 	elif [[ $word == -* ]]; then
 		words=$("$1" "$command" --help 2>/dev/null | sed -n 's/^  \(--[a-z][a-z-]*\).*/\1/p')
 	elif [[ $command == tasks && $COMP_CWORD -eq 2 ]]; then
-		words='list show'
+		words='check list show'
 	fi
 	[[ -z $words ]] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

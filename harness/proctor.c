@@ -26,7 +26,7 @@ static const struct command {
 	{ "report",  cli_report,  0,   "say how the agents of one or several runs stand" },
 	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
 	{ "resume",  cli_resume,  0,   "go on with a run that was cut off or stopped" },
-	{ "tasks",   cli_tasks,   0,   "list tasks, or show all of one" },
+	{ "tasks",   cli_tasks,   0,   "list tasks, show all of one, or try them out" },
 	{ "version", cli_version, 0,   "say what this program is made of" },
 };
 /* clang-format on */

@@ -47,9 +47,14 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err) must_
 int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
- * cli_tasks() - proctor tasks: list tasks, or show one
+ * cli_tasks() - proctor tasks: list tasks, show one, or check some
  */
 int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_tasks_check() - proctor tasks check: try tasks out before any agent meets them
+ */
+int cli_tasks_check(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
  * cli_version() - proctor version: what this program is made of

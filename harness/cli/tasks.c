@@ -29,11 +29,13 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
 	.usage = "proctor tasks list [OPTION]… [FOLDER]…\n"
-		 "       proctor tasks show [OPTION]… TASK",
+		 "       proctor tasks show [OPTION]… TASK\n"
+		 "       proctor tasks check [OPTION]… FOLDER…",
 	.about =
 		"list: the tasks in each FOLDER and below it (without one: those that came with "
 		"proctor); goes on past a\nbroken one and then ends with 3. show: all of one TASK, "
-		"a folder or the name of one that came with proctor.\n"
+		"a folder or the name of one that came with proctor.\ncheck: tries tasks out, see "
+		"proctor tasks check --help.\n"
 		"Exit codes: 0 done; 2 usage; 3 a task is broken or not there; 5 internal.",
 	.rows = rows,
 	.count = ARRAY_LEN(rows),
@@ -289,6 +291,8 @@ int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err)
 	const int skipped = is_list || is_show ? 1 : 0;
 	int first, asked;
 
+	if (strcmp(verb, "check") == 0)
+		return cli_tasks_check(cli, argc - 1, argv + 1, err);
 	argc -= skipped;
 	argv += skipped;
 	asked = options_parse(&table, argc, argv, &options, &first, err);
@@ -299,8 +303,7 @@ int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err)
 	if (asked < 0)
 		return -1;
 	if (skipped == 0)
-		return err_set(err, ERR_USAGE,
-			       "it is proctor tasks list or proctor tasks show%s%s%s",
+		return err_set(err, ERR_USAGE, "it is proctor tasks list, show or check%s%s%s",
 			       verb[0] ? ", not '" : "", verb, verb[0] ? "'" : "");
 	if (is_show && argc - first != 1)
 		return err_set(err, ERR_USAGE, "proctor tasks show takes one TASK");

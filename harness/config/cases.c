@@ -346,7 +346,7 @@ int cases_read(const struct cases_nodes *nodes, struct arena *arena, struct case
 	    dims_read_derived(nodes->dims, arena, &out->dims, err) < 0 ||
 	    dims_read_where(nodes->where, arena, &out->dims, err) < 0 ||
 	    read_args(nodes, arena, out, err) < 0 ||
-	    read_hidden(nodes->hidden, arena, out, err) < 0)
+	    (nodes->hidden && read_hidden(nodes->hidden, arena, out, err) < 0))
 		return -1;
 	return try_cases(out, err);
 }

@@ -194,15 +194,28 @@ static int check_builds(const struct source *source, const struct yaml_node *bas
 	return baseline ? check_build(yaml_find(baseline, "build"), err) : 0;
 }
 
-static int read_source(const char *file, const char *text, size_t len, struct source *source,
-		       struct err *err)
+/* The task as an agent is given it lacks one key (task_given.h), and may. */
+static int bind_given(const struct yaml_node *root, struct arena *arena, struct source *source,
+		      struct err *err)
+{
+	struct field fields[ARRAY_LEN(task_fields)];
+	const struct schema given = { task_schema.name, fields, ARRAY_LEN(fields), false };
+
+	memcpy(fields, task_fields, sizeof(fields));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (strcmp(fields[i].key, "hidden") == 0)
+			fields[i].need = OPTIONAL;
+	return schema_bind(&given, root, arena, source, err);
+}
+
+static int read_root(struct source *source, bool is_given, struct err *err)
 {
 	struct task *task = &source->task;
 	struct arena *arena = &task->arena;
 	const struct yaml_node *baseline;
 
-	source->root = yaml_parse(arena, file, text, len, err);
-	if (!source->root || schema_bind(&task_schema, source->root, arena, source, err) < 0)
+	if (is_given ? bind_given(source->root, arena, source, err) < 0
+		     : schema_bind(&task_schema, source->root, arena, source, err) < 0)
 		return -1;
 	baseline = yaml_find(source->root, "baseline");
 	if (!baseline)
@@ -212,11 +225,30 @@ static int read_source(const char *file, const char *text, size_t len, struct so
 	return cases_read(&source->nodes, arena, &task->cases, err);
 }
 
+static int read_source(const char *file, const char *text, size_t len, struct source *source,
+		       struct err *err)
+{
+	source->root = yaml_parse(&source->task.arena, file, text, len, err);
+	return source->root ? read_root(source, false, err) : -1;
+}
+
 int task_parse(const char *file, const char *text, size_t len, struct task *out, struct err *err)
 {
 	cleanup(source_done) struct source source = defaults;
 
 	if (read_source(file, text, len, &source, err) < 0)
+		return -1;
+	*out = take(source.task, TASK_INIT);
+	return 0;
+}
+
+int task_parse_given(const char *file, const char *text, size_t len, struct task *out,
+		     struct err *err)
+{
+	cleanup(source_done) struct source source = defaults;
+
+	source.root = yaml_parse(&source.task.arena, file, text, len, err);
+	if (!source.root || read_root(&source, true, err) < 0)
 		return -1;
 	*out = take(source.task, TASK_INIT);
 	return 0;

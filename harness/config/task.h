@@ -80,6 +80,13 @@ int task_parse(const char *file, const char *text, size_t len, struct task *out,
 	       struct err *err) must_check;
 
 /**
+ * task_parse_given() - the same for a task.yaml as an agent is given it: it may lack hidden cases,
+ * see task_given.h
+ */
+int task_parse_given(const char *file, const char *text, size_t len, struct task *out,
+		     struct err *err) must_check;
+
+/**
  * task_load() - read the task in a folder: task.yaml, and whether the files are there that it
  * names, and README.md
  */

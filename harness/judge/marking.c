@@ -258,7 +258,8 @@ int marking_run(const struct marking_plan *plan, const uint8_t *key,
 		return err_wrap(err, "marking plan");
 	if (prepare(&marking, key, source, err) < 0 ||
 	    check_side(&marking, WORKER_BASELINE, err) < 0 ||
-	    check_side(&marking, WORKER_CANDIDATE, err) < 0 || time_blocks(&marking, err) < 0)
+	    check_side(&marking, WORKER_CANDIDATE, err) < 0 ||
+	    (!options->check_only && time_blocks(&marking, err) < 0))
 		return err_wrap(err, "marking");
 	mark_valid(&marking, false, &made.seen);
 	mark_valid(&marking, true, &made.unseen);

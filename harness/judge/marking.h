@@ -44,6 +44,7 @@ struct marking_options {
 	 * no limit.
 	 */
 	int64_t limit_ns;
+	bool check_only; /* no blocks: a mark of what is right, without times */
 #ifdef PROCTOR_TEST_HOOKS
 	struct caliper_walls walls;
 #endif

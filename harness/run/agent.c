@@ -56,6 +56,26 @@ int agent_pack_program(int program_fd, int out_fd, struct err *err)
 	return stream_writer_close(writer, err);
 }
 
+/* What the tree holds; the descriptor is at its beginning again. */
+static int count_given(int fd, struct stream_counts *out, struct err *err)
+{
+	cleanup(mem_free) struct stream_reader *reader = mem_alloc(1, sizeof(*reader));
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	int more;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	stream_reader_open(reader, fd, &limits);
+	while ((more = stream_reader_entry(reader, err)) > 0)
+		continue;
+	if (more < 0)
+		return err_wrap(err, "what the agent is given");
+	*out = reader->decoder.cursor.counts;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	return 0;
+}
+
 int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err *err)
 {
 	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one path of two parts */
@@ -70,10 +90,14 @@ int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err 
 		.output_max = run->policy.agent.output,
 		.stop_fd = run->stop_fd,
 	};
+	const bool has_given = job->given_fd > 0;
+	struct stream_counts given;
 	struct spec_fds fds;
 
-	if (compose_agent(&run->policy, job->task, job->is_solution ? copy : program, spec, err) <
-	    0)
+	if (has_given && count_given(job->given_fd, &given, err) < 0)
+		return -1;
+	if (compose_agent(&run->policy, job->task, has_given ? &given : NULL,
+			  job->is_solution ? copy : program, spec, err) < 0)
 		return -1;
 	snprintf(spec->cgroup.cpus, sizeof(spec->cgroup.cpus), "%s", run->cpus.others);
 	if (job->task->limits.output != 0)
@@ -83,6 +107,8 @@ int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err 
 	spec_fds_init(&fds);
 	fds.fd[SPEC_FD_TREES] = job->pristine_fd;
 	fds.fd[SPEC_FD_TREES + 1] = job->script_fd;
+	if (has_given)
+		fds.fd[SPEC_FD_TREES + 2] = job->given_fd;
 	fds.fd[SPEC_FD_COLLECT] = job->frozen_fd;
 	return jail_run(run->launcher->socket_fd, spec, &fds, &io, out, err);
 }

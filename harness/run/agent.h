@@ -14,8 +14,10 @@ struct agent_job {
 	bool is_solution; /* copied over the workspace; otherwise a program that is run */
 	int pristine_fd;  /* the workspace, a tree stream */
 	int script_fd;    /* the agent's own files, a tree stream */
-	int folder_fd;    /* receives agent.stdout and agent.stderr */
-	int frozen_fd;    /* receives the archive of the workspace, a tree stream */
+	int given_fd;  /* what it is given beside the workspace, a tree stream: given.h; 0: nothing
+			*/
+	int folder_fd; /* receives agent.stdout and agent.stderr */
+	int frozen_fd; /* receives the archive of the workspace, a tree stream */
 };
 
 /**

@@ -13,6 +13,7 @@
 #include "harness/run/attempt_recall.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
+#include "harness/run/given.h"
 #include "harness/run/outcome.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
@@ -112,6 +113,7 @@ static int open_agent_tree(const struct attempt *attempt, struct err *err)
 static int run_agent(struct attempt *attempt, struct err *err)
 {
 	auto_fd script = open_agent_tree(attempt, err);
+	auto_fd given = script < 0 ? -1 : path_open(attempt->task_fd, GIVEN_FILE, O_RDONLY, 0, err);
 	struct jail_outcome outcome;
 	off_t size;
 	struct agent_job job = {
@@ -120,10 +122,11 @@ static int run_agent(struct attempt *attempt, struct err *err)
 		.is_solution = attempt->agent->is_solution,
 		.pristine_fd = attempt->pristine_fd,
 		.script_fd = script,
+		.given_fd = given,
 		.folder_fd = attempt->folder_fd,
 	};
 
-	if (script < 0)
+	if (given < 0)
 		return -1;
 	attempt->times.agent_ns = clock_wall_ns();
 	job.frozen_fd = attempt->frozen_fd;

@@ -12,12 +12,20 @@
 #define BUILD_OUT_BYTES  (256 * MIB)
 #define BUILD_OUT_INODES 4096
 
-static const char *const environment[] = {
-	"PATH=/usr/local/bin:/usr/bin:/bin",
+#define SYSTEM_PATH "/usr/local/bin:/usr/bin:/bin"
+
+const char *const compose_environment[] = {
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of two parts */
+	"PATH=" SYSTEM_PATH, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "USER=agent", NULL,
+};
+static const char *const agent_environment[] = {
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of three parts */
+	"PATH=" COMPOSE_TASK "/bin:" SYSTEM_PATH,
 	"HOME=/tmp",
 	"TMPDIR=/tmp",
 	"LANG=C.UTF-8",
 	"USER=agent",
+	NULL,
 };
 
 /* 0 means that the task does not ask. */
@@ -99,12 +107,13 @@ static void bound(struct stream_limits *limits, const struct policy_tmpfs *next)
 }
 
 /* The command and its environment, which the spec wants last, and the check of it all. */
-static int finish(struct jail_spec *spec, const char *const *argv, struct err *err)
+static int finish(struct jail_spec *spec, const char *const *argv, const char *const *environment,
+		  struct err *err)
 {
 	for (size_t i = 0; argv[i]; i++)
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;
-	for (size_t i = 0; i < ARRAY_LEN(environment); i++)
+	for (size_t i = 0; environment[i]; i++)
 		if (spec_add_env(spec, environment[i], err) < 0)
 			return -1;
 	return spec_check(spec, err);
@@ -126,8 +135,18 @@ struct stream_limits compose_candidate_limits(const struct policy *policy)
 	return limits;
 }
 
-int compose_agent(const struct policy *policy, const struct task *task, const char *const *argv,
-		  struct jail_spec *out, struct err *err)
+/* As large as what is given: whole pages, and room for nothing else. */
+static void add_given(struct jail_spec *spec, const struct stream_counts *given)
+{
+	const uint64_t page = 4 * KIB, inodes = given->files + given->folders + 16;
+	const uint64_t bytes = (given->bytes + page - 1) / page * page + inodes * page;
+
+	add_tree(spec, COMPOSE_TASK, add_tmpfs(spec, COMPOSE_TASK, bytes, inodes));
+}
+
+int compose_agent(const struct policy *policy, const struct task *task,
+		  const struct stream_counts *given, const char *const *argv, struct jail_spec *out,
+		  struct err *err)
 {
 	const struct task_limits *limits = &task->limits;
 	struct policy_role role = policy->agent;
@@ -141,8 +160,10 @@ int compose_agent(const struct policy *policy, const struct task *task, const ch
 	take_role(policy, &role, out);
 	add_tree(out, COMPOSE_WORK, 0);
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
+	if (given)
+		add_given(out, given);
 	collect_tmpfs(out, 0);
-	return finish(out, argv, err);
+	return finish(out, argv, agent_environment, err);
 }
 
 int compose_build(const struct policy *policy, const struct task_build *build,
@@ -158,7 +179,7 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
 	/* A library that a worker's jail can not hold was not built. */
 	bound(&out->collect.limits, &policy->worker.workspace);
-	return finish(out, argv, err);
+	return finish(out, argv, compose_environment, err);
 }
 
 int compose_worker(const struct policy *policy, const char *library, const char *symbol,
@@ -179,7 +200,7 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 		add_tree(out, COMPOSE_WORK, 0);
 		snprintf(path, sizeof(path), COMPOSE_WORK "/%s", library);
 	}
-	return finish(out, argv, err);
+	return finish(out, argv, compose_environment, err);
 }
 
 int compose_check(const struct policy *policy, const struct task *task, struct err *err)
@@ -195,7 +216,7 @@ int compose_check(const struct policy *policy, const struct task *task, struct e
 		{ "the oracle's build", &task->oracle.build },
 	};
 
-	if (compose_agent(policy, task, agent, spec, err) < 0)
+	if (compose_agent(policy, task, NULL, agent, spec, err) < 0)
 		return err_wrap(err, "the agent's jail: the task's limits under policy '%s'",
 				policy->name);
 	for (size_t i = 0; i < ARRAY_LEN(builds); i++)

@@ -16,14 +16,20 @@
 #define COMPOSE_WORK  "/work"      /* the workspace */
 #define COMPOSE_OUT   "/run/out"   /* what a build leaves */
 #define COMPOSE_AGENT "/run/agent" /* the agent's own files */
+#define COMPOSE_TASK  "/run/task"  /* what the agent is given beside the workspace: given.h */
+
+/* What every program in a build or worker jail has; NULL is behind the last. */
+extern const char *const compose_environment[];
 
 /**
- * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files; the
- * workspace is collected, all that fits into it
- * @argv: the agent's command, a NULL behind the last
+ * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files, tree 2
+ * what it is given; the workspace is collected, all that fits into it
+ * @given: what tree 2 holds; NULL: there is none
+ * @argv:  the agent's command, a NULL behind the last
  */
-int compose_agent(const struct policy *policy, const struct task *task, const char *const *argv,
-		  struct jail_spec *out, struct err *err) must_check;
+int compose_agent(const struct policy *policy, const struct task *task,
+		  const struct stream_counts *given, const char *const *argv, struct jail_spec *out,
+		  struct err *err) must_check;
 
 /**
  * compose_candidate_limits() - what a candidate may hold that a build jail of this policy is to

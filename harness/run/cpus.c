@@ -20,9 +20,14 @@ static bool add_range(struct cpus *out, int first, int last)
 	return true;
 }
 
+/* One would not do: proctor-check in an agent's jail wants two. */
 static void list_others(const cpu_set_t *allowed, struct cpus *out)
 {
 	int first = -1;
+
+	out->has_others = CPU_COUNT(allowed) >= 4;
+	if (!out->has_others)
+		return;
 
 	for (int cpu = (int) out->judge + 1; cpu <= (int) out->worker; cpu++) {
 		bool is_other = cpu < (int) out->worker && CPU_ISSET(cpu, allowed);
@@ -35,7 +40,6 @@ static void list_others(const cpu_set_t *allowed, struct cpus *out)
 			break;
 		first = -1;
 	}
-	out->has_others = out->others[0] != '\0';
 }
 
 int cpus_choose(const cpu_set_t *allowed, struct cpus *out, struct err *err)

@@ -10,9 +10,9 @@
 /*
  * Which CPU does what in a run
  *
- * Judge and worker spin on a CPU each while a call is timed. Where more than those two are left,
- * agents and builds get the others, and nothing of ours disturbs a marking; where none is left,
- * agents and markings take turns (timing_lease.h).
+ * Judge and worker spin on a CPU each while a call is timed. Where two more are left, or
+ * more, agents and builds get the others, and nothing of ours disturbs a marking; else agents and
+ * builds get them all, and they and markings take turns (timing_lease.h).
  */
 enum { CPUS_LIST_MAX = 64 }; /* bytes of a list such as "1-6,9", as struct cgroup_slice has it */
 

@@ -7,6 +7,8 @@
 _Static_assert((int) CASES_MAX == (int) MARKING_CASES_MAX, "a task's cases fit one marking");
 _Static_assert((int) CASES_ARGS_MAX == (int) PROTOCOL_ARGS_MAX, "its arguments one call");
 
+#define HIDDEN_STREAM "hidden cases"
+
 static const uint32_t uses[] = {
 	[ARG_IN] = MARKING_INPUT,        [ARG_OUT] = MARKING_OUTPUT,    [ARG_INOUT] = MARKING_INOUT,
 	[ARG_SCRATCH] = MARKING_SCRATCH, [ARG_SCALAR] = MARKING_SCALAR,
@@ -93,10 +95,49 @@ int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct m
 			return -1;
 		name_seen(&cases->dims, cases->seen[i].dims, add_case(cases, &resolved, out));
 	}
-	if (inputs_open(&inputs, key, "hidden cases", numbers, err) < 0)
+	if (inputs_open(&inputs, key, HIDDEN_STREAM, numbers, err) < 0)
 		return -1;
 	for (size_t i = 0; i < cases->hidden_count; i++)
 		if (draw_category(cases, i, &inputs, out, err) < 0)
 			return -1;
 	return 0;
+}
+
+/* The draws of hidden_plan() once more, up to the one that is asked for. */
+static int draw_again(const struct cases *cases, struct inputs *inputs, uint32_t count,
+		      struct task_case *out, struct err *err)
+{
+	const struct expr_draw draw = { .next = next_draw, .user = inputs };
+	uint32_t drawn = 0;
+
+	for (size_t i = 0; i < cases->hidden_count; i++)
+		for (uint64_t k = 0; k < cases->hidden[i].cases && drawn < count; k++, drawn++)
+			if (cases_draw(cases, i, &draw, out, err) < 0)
+				return -1;
+	return 0;
+}
+
+int hidden_dims(const struct task *task, const uint8_t key[INPUTS_KEY], uint32_t index,
+		int64_t *dims, struct err *err)
+{
+	static const uint64_t numbers[INPUTS_NUMBERS];
+	cleanup(inputs_done) struct inputs inputs = INPUTS_INIT;
+	const struct cases *cases = &task->cases;
+	struct task_case drawn = { 0 };
+
+	if (index < cases->seen_count) {
+		memcpy(dims, cases->seen[index].dims, cases->dims.given * sizeof(*dims));
+		return 0;
+	}
+	if (inputs_open(&inputs, key, HIDDEN_STREAM, numbers, err) < 0 ||
+	    draw_again(cases, &inputs, index - (uint32_t) cases->seen_count + 1, &drawn, err) < 0)
+		return -1;
+	memcpy(dims, drawn.dims, cases->dims.given * sizeof(*dims));
+	return 0;
+}
+
+void hidden_name_dims(const struct dims *dims, const int64_t *values, struct str *out)
+{
+	for (size_t i = 0; i < dims->given; i++)
+		str_addf(out, "%s%s=%lld", i > 0 ? " " : "", dims->names[i], (long long) values[i]);
 }

@@ -4,6 +4,7 @@
 #include "harness/config/task.h"
 #include "harness/judge/inputs.h"
 #include "harness/judge/marking_plan.h"
+#include "sandbox/base/str.h"
 
 /*
  * The hidden draw: from a task and the key of one candidate to the cases of its marking
@@ -19,3 +20,16 @@
  */
 int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct marking_plan *out,
 		struct err *err) must_check;
+
+/**
+ * hidden_dims() - the dimensions of one case of that plan, for who may know them
+ * @index: of the case
+ * @dims:  receives the given ones, room for DIMS_MAX + 1
+ */
+int hidden_dims(const struct task *task, const uint8_t key[INPUTS_KEY], uint32_t index,
+		int64_t *dims, struct err *err) must_check;
+
+/**
+ * hidden_name_dims() - append "rows=256 cols=128"
+ */
+void hidden_name_dims(const struct dims *dims, const int64_t *values, struct str *out);

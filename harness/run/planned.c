@@ -18,10 +18,9 @@ enum {
 };
 
 const char *const planned_file_names[PLANNED_FILES] = {
-	[PLANNED_TASK] = "task.yaml",
-	[PLANNED_PRISTINE] = "pristine.tree",
-	[PLANNED_BASELINE] = "baseline.tree",
-	[PLANNED_ORACLE] = "oracle.tree",
+	[PLANNED_TASK] = "task.yaml",         [PLANNED_PRISTINE] = "pristine.tree",
+	[PLANNED_BASELINE] = "baseline.tree", [PLANNED_ORACLE] = "oracle.tree",
+	[PLANNED_GIVEN] = "given.tree",
 };
 
 void planned_path(const struct planned *planned, size_t task, size_t agent,

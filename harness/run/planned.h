@@ -23,6 +23,7 @@
  *	tasks/NAME/pristine.tree	the workspace
  *	tasks/NAME/baseline.tree	what was built of it, and of
  *	tasks/NAME/oracle.tree		the oracle
+ *	tasks/NAME/given.tree		what an agent is given beside the workspace: given.h
  *	tasks/NAME/agent-N.tree		a solution
  *
  * planned.json has the digest of each, and the journal has the digest of planned.json.
@@ -42,6 +43,7 @@ enum planned_file {
 	PLANNED_PRISTINE,
 	PLANNED_BASELINE,
 	PLANNED_ORACLE,
+	PLANNED_GIVEN,
 	PLANNED_FILES
 };
 

@@ -14,6 +14,7 @@
 #include "harness/run/agent.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
+#include "harness/run/given.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -205,6 +206,18 @@ static int build_both(const struct job *job, struct err *err)
 	return build_own(job, &job->task.oracle.build, evaluate, "oracle", &oracle, err);
 }
 
+static int pack_given(const struct job *job, struct err *err)
+{
+	const struct given what = {
+		.task_fd = job->from_fd,
+		.trees_fd = job->folder_fd,
+		.programs = job->run->place->programs,
+	};
+	auto_fd tree = new_file(job->folder_fd, GIVEN_FILE, err);
+
+	return tree < 0 ? -1 : given_pack(&what, tree, err);
+}
+
 /* What each agent brings along for this task. */
 static int pack_agents(const struct job *job, struct err *err)
 {
@@ -254,7 +267,8 @@ static int prepare_task(struct job *job, struct err *err)
 	progress_say(job->run->progress, status, clock_now());
 	if (open_task_folder(job, err) < 0 || pack_agents(job, err) < 0 ||
 	    hash_task(job, &job->planned->tree, err) < 0 || copy_text(job, err) < 0 ||
-	    build_both(job, err) < 0 || sync_it(job->folder_fd, job->task.name, err) < 0)
+	    build_both(job, err) < 0 || pack_given(job, err) < 0 ||
+	    sync_it(job->folder_fd, job->task.name, err) < 0)
 		return -1;
 	return digest_files(job, err);
 }
@@ -380,9 +394,9 @@ static void undo_task(int tasks_fd, const char *name, size_t agent_count)
 {
 	/* clang-format off */
 	static const char *const files[] = {
-		"task.yaml",     "pristine.tree",   "evaluate.tree",   "baseline.tree",
-		"oracle.tree",   "baseline.stdout", "baseline.stderr", "oracle.stdout",
-		"oracle.stderr",
+		"task.yaml",       "pristine.tree",   "evaluate.tree", "baseline.tree",
+		"oracle.tree",     GIVEN_FILE,        "baseline.stdout",
+		"baseline.stderr", "oracle.stdout",   "oracle.stderr",
 	};
 	/* clang-format on */
 	struct err ignored = ERR_INIT;

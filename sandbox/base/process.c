@@ -10,15 +10,23 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/syscalls.h"
 
-int process_fork(struct process *out, struct err *err)
+/* The filter of a jail knows no clone3(2), whose flags it can not see. */
+static pid_t fork_with_pidfd(int *pid_fd)
 {
-	int pid_fd = -1;
-	struct clone_args args = {
+	const struct clone_args args = {
 		.flags = CLONE_PIDFD,
-		.pidfd = (uint64_t) (uintptr_t) &pid_fd,
+		.pidfd = (uint64_t) (uintptr_t) pid_fd,
 		.exit_signal = SIGCHLD,
 	};
 	pid_t pid = sys_clone3(&args);
+
+	return pid < 0 && errno == ENOSYS ? sys_clone_pidfd(pid_fd) : pid;
+}
+
+int process_fork(struct process *out, struct err *err)
+{
+	int pid_fd = -1;
+	pid_t pid = fork_with_pidfd(&pid_fd);
 
 	if (pid < 0)
 		return err_sys(err, "start a process");

@@ -23,6 +23,12 @@ static inline pid_t sys_clone3(const struct clone_args *args)
 	return (pid_t) syscall(SYS_clone3, args, sizeof(*args));
 }
 
+/* The older clone(2), as far as it does the same: a pidfd, and SIGCHLD at the end. */
+static inline pid_t sys_clone_pidfd(int *pid_fd)
+{
+	return (pid_t) syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, pid_fd, NULL, NULL);
+}
+
 static inline int sys_pidfd_open(pid_t pid, unsigned int flags)
 {
 	return (int) syscall(SYS_pidfd_open, pid, flags);

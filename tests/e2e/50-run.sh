@@ -120,8 +120,8 @@ it 'shows the agent no solutions, no other task and no hidden case'
 cat >"$scratch/nosy" <<'EOF'
 #!/bin/sh
 echo "places:"
-find / \( -name 'solutions' -o -name 'task.yaml' -o -name 'journal.jsonl' -o -name 'evaluate' -o -name '*row-softmax*' \
-	-o -name '*.tree' -o -name '*proctor*' \) -not -path '/proc/*' -not -path '/sys/*' 2>/dev/null
+find / -path /run/task -prune -o \( -name 'solutions' -o -name 'task.yaml' -o -name 'journal.jsonl' -o -name 'evaluate' -o -name '*row-softmax*' \
+	-o -name '*.tree' -o -name '*proctor*' \) -not -path '/proc/*' -not -path '/sys/*' -print 2>/dev/null
 grep -rl -e 'honest[-]vector' -e 'prime[(]149' /work /tmp /run /etc /dev/shm 2>/dev/null
 echo "processes:"
 cat /proc/[0-9]*/cmdline | tr '\0' ' '

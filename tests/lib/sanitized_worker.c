@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Part of proctor-worker in builds with the address sanitizer, which in a jail may neither set a
- * limit on core files nor trace itself to look for leaks, and would end the program for it. A crash
- * has to be the signal that it is without a sanitizer.
+ * Part of proctor-worker and proctor-check in builds with the address sanitizer, which in a jail
+ * may neither set a limit on core files nor trace itself to look for leaks, and would end the
+ * program for it. A crash has to be the signal that it is without a sanitizer.
  */
 const char *__asan_default_options(void);
 

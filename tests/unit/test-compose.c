@@ -25,15 +25,43 @@ TEST(an_agents_jail_has_the_tighter_of_both_limits)
 	static const char *const argv[] = { "/bin/true", NULL };
 
 	load();
-	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
 	CHECK_INT(spec.time.wall_ms, MIN_OF(policy.agent.wall_ms, task.limits.wall_ms));
 	CHECK_INT(spec.plan.tmpfs[0].bytes, task.limits.workspace);
 	CHECK_INT(spec.cgroup.pids, MIN_OF(policy.agent.pids, task.limits.pids));
 	task.limits.workspace = 0; /* it does not ask */
-	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
 	CHECK_INT(spec.plan.tmpfs[0].bytes, policy.agent.workspace.size);
 	CHECK_INT(spec.tree_count, 2);
 	CHECK_INT(spec.collect.wanted, 1);
+}
+
+TEST(what_an_agent_is_given_lies_in_a_tmpfs_that_holds_it_and_no_more)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+	const struct stream_counts given = { .folders = 3, .files = 4, .bytes = 1000000 };
+	const char *args[4], *env[16];
+	uint64_t memory;
+
+	load();
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
+	memory = spec.cgroup.memory;
+	CHECK_OK(compose_agent(&policy, &task, &given, argv, &spec, &err));
+	CHECK_INT(spec.tree_count, 3);
+	CHECK_STR(spec.trees[2].path, COMPOSE_TASK);
+	CHECK_STR(spec.plan.tmpfs[4].path, COMPOSE_TASK);
+	/* Each file and folder may take a page more than its bytes. */
+	CHECK(spec.plan.tmpfs[4].bytes >= 1000000 + 7 * 4096);
+	CHECK(spec.plan.tmpfs[4].bytes < 1000000 + 32 * 4096);
+	CHECK(spec.plan.tmpfs[4].inodes >= 8 && spec.plan.tmpfs[4].inodes < 64);
+	/* The agent's own memory is not what pays for it. */
+	CHECK_INT(spec.cgroup.memory - memory,
+		  spec.plan.tmpfs[4].bytes + spec.plan.tmpfs[4].inodes * SPEC_INODE_MEMORY);
+	spec_strings(&spec, args, env);
+	CHECK_STR(env[0], "PATH=/run/task/bin:/usr/local/bin:/usr/bin:/bin");
+	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
+	spec_strings(&spec, (const char *[32]){ NULL }, env);
+	CHECK_STR(env[0], "PATH=/usr/local/bin:/usr/bin:/bin");
 }
 
 TEST(what_a_policy_does_without_and_when_it_ends_a_jail_is_in_the_spec)
@@ -41,7 +69,7 @@ TEST(what_a_policy_does_without_and_when_it_ends_a_jail_is_in_the_spec)
 	static const char *const argv[] = { "/bin/true", NULL };
 
 	load();
-	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
 	CHECK_INT(spec.cgroup.accept, 0);
 	CHECK_INT(spec.accept_landlock, 0);
 	CHECK_INT(spec.ends_on_full, 0);
@@ -49,7 +77,7 @@ TEST(what_a_policy_does_without_and_when_it_ends_a_jail_is_in_the_spec)
 	policy.accept = 1U << ACCEPT_SWAP | 1U << ACCEPT_CPUS | 1U << ACCEPT_LANDLOCK;
 	policy.agent.on_full = ON_FULL_END;
 	policy.agent.idle_ms = policy.worker.idle_ms = 60000;
-	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
 	CHECK_INT(spec.cgroup.accept,
 		  CGROUP_BIT(CGROUP_LIMIT_SWAP) | CGROUP_BIT(CGROUP_LIMIT_CPUS));
 	CHECK_INT(spec.accept_landlock, 1);
@@ -68,7 +96,7 @@ TEST(what_a_jail_gives_the_next_jail_can_hold)
 	static const char *const argv[] = { "/bin/true", NULL };
 
 	load();
-	CHECK_OK(compose_agent(&policy, &task, argv, &spec, &err));
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
 	CHECK_INT(spec.collect.limits.total, spec.plan.tmpfs[0].bytes);
 	CHECK(compose_candidate_limits(&policy).total < policy.build.workspace.size);
 	CHECK(compose_candidate_limits(&policy).entries < policy.build.workspace.inodes);

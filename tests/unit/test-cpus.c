@@ -38,11 +38,14 @@ TEST(two_cpus_leave_none)
 	CHECK_STR(cpus.others, "");
 }
 
-TEST(three_cpus_leave_one)
+TEST(three_cpus_leave_too_few)
 {
 	CHOOSE(0, 1, 2);
+	CHECK(!cpus.has_others);
+	CHECK_STR(cpus.others, "");
+	CHOOSE(0, 1, 2, 5);
 	CHECK(cpus.has_others);
-	CHECK_STR(cpus.others, "1");
+	CHECK_STR(cpus.others, "1-2");
 }
 
 TEST(a_list_with_gaps_is_written_as_the_kernel_reads_it)
@@ -51,8 +54,8 @@ TEST(a_list_with_gaps_is_written_as_the_kernel_reads_it)
 	CHECK_STR(cpus.others, "4-6,9,11-12");
 	CHOOSE(0, 5, 6, 7);
 	CHECK_STR(cpus.others, "5-6");
-	CHOOSE(CPU_SETSIZE - 4, CPU_SETSIZE - 3, CPU_SETSIZE - 1);
-	CHECK_STR(cpus.others, "1021");
+	CHOOSE(CPU_SETSIZE - 6, CPU_SETSIZE - 5, CPU_SETSIZE - 3, CPU_SETSIZE - 1);
+	CHECK_STR(cpus.others, "1019,1021");
 }
 
 /* Every second one: no two make a range. */

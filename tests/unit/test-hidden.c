@@ -83,6 +83,25 @@ TEST(what_the_task_says_of_an_argument_is_in_the_plan)
 	CHECK_INT(one.call_ns, 2000 * NS_PER_MS);
 }
 
+TEST(who_has_the_key_gets_the_dimensions_of_each_case_again)
+{
+	const uint8_t key[INPUTS_KEY] = { 5 };
+	cleanup(str_done) struct str text = STR_INIT;
+	int64_t dims[DIMS_MAX + 1];
+
+	load();
+	CHECK_OK(hidden_plan(&task, key, &one, &err));
+	for (uint32_t i = 0; i < one.case_count; i++) {
+		CHECK_OK(hidden_dims(&task, key, i, dims, &err));
+		CHECK_INT(dims[0] * dims[1], one.cases[i].args[0].tensor.count);
+		CHECK_INT(dims[0], one.cases[i].args[2].whole);
+		CHECK_INT(dims[1], one.cases[i].args[3].whole);
+	}
+	CHECK_OK(hidden_dims(&task, key, 1, dims, &err));
+	hidden_name_dims(&task.cases.dims, dims, &text);
+	CHECK_STR(text.text, one.cases[1].name);
+}
+
 TEST(a_category_from_which_no_case_can_be_drawn_is_named)
 {
 	load();

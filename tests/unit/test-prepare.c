@@ -110,6 +110,7 @@ TEST(all_that_a_run_needs_is_in_its_folder)
 			 "tasks/" RUNS_TASK "/baseline.stdout "
 			 "tasks/" RUNS_TASK "/baseline.tree "
 			 "tasks/" RUNS_TASK "/evaluate.tree "
+			 "tasks/" RUNS_TASK "/given.tree "
 			 "tasks/" RUNS_TASK "/oracle.stderr "
 			 "tasks/" RUNS_TASK "/oracle.stdout "
 			 "tasks/" RUNS_TASK "/oracle.tree "

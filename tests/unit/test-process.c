@@ -3,7 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -148,4 +153,37 @@ TEST(waiting_for_a_process_that_was_reaped_elsewhere_is_an_error)
 	CHECK_INT(process_wait(&child, CLOCK_NEVER, &status, &err), -1);
 	CHECK_INT(err.sys, ECHILD);
 	process_kill(&child);
+}
+
+/* What a jail's filter does. */
+static void forbid_clone3(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_LEN(code), code };
+
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+	CHECK(syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS);
+}
+
+TEST(where_clone3_is_not_known_a_process_has_a_pidfd_all_the_same)
+{
+	struct err err = ERR_INIT;
+	struct process child;
+	int status = 0;
+
+	forbid_clone3();
+	child = start(exit_3);
+	CHECK(child.pid_fd >= 0);
+	CHECK_INT(fcntl(child.pid_fd, F_GETFD), FD_CLOEXEC);
+	CHECK_INT(process_wait(&child, clock_after_ms(5000), &status, &err), 1);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	child = start(sleep_long);
+	process_kill(&child);
+	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/check/candidate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/cli/signals.h"
+#include "harness/run/compose.h"
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/path.h"
+#include "sandbox/base/process.h"
+#include "sandbox/collect.h"
+#include "sandbox/unpack.h"
+
+static int collect(int folder_fd, struct err *err)
+{
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	auto_fd tree = memfd_create("proctor-tree", MFD_CLOEXEC);
+	struct collect_report report;
+
+	if (tree < 0)
+		return err_sys(err, "create a memfd");
+	if (collect_tree(folder_fd, &limits, tree, &report, err) < 0)
+		return -1;
+	if (lseek(tree, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	return fd_take(&tree);
+}
+
+static int merge(const struct candidate_job *job, struct candidate *out, struct err *err)
+{
+	auto_fd pristine = collect(job->pristine_fd, err);
+	auto_fd frozen = pristine < 0 ? -1 : collect(job->workspace_fd, err);
+	auto_fd merged = memfd_create("proctor-candidate", MFD_CLOEXEC);
+	const struct tree_edit edit = {
+		.pristine_fd = pristine,
+		.frozen_fd = frozen,
+		.editable = job->task->editable.items,
+		.editable_count = job->task->editable.count,
+		.limits = STREAM_LIMITS_DEFAULT,
+	};
+
+	if (frozen < 0)
+		return -1;
+	if (merged < 0)
+		return err_sys(err, "create a memfd");
+	if (tree_merge(&edit, merged, &out->report, err) < 0)
+		return -1;
+	if (lseek(merged, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
+	return fd_take(&merged);
+}
+
+static int make_source(const struct candidate_job *job, struct candidate *out, struct err *err)
+{
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	struct stream_counts counts;
+	auto_fd tree = merge(job, out, err);
+	auto_fd folder = tree < 0 ? -1 : scratch_make(job->in, "src", err);
+
+	if (folder < 0)
+		return -1;
+	if (unpack_tree(tree, folder, &limits, &counts, err) < 0)
+		return err_wrap(err, "unpack the candidate at '%s'", job->in->path);
+	return 0;
+}
+
+no_return static void become_build(int folder_fd, const char *const *argv)
+{
+	char *const *args;
+
+	memcpy(&args, &argv, sizeof(args)); /* execvpe's old prototype */
+	memcpy(&environ, &(const char *const *){ compose_environment }, sizeof(environ));
+	signals_let_go();
+	if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || fchdir(folder_fd) < 0 ||
+	    dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		_exit(126);
+	execvpe(argv[0], args, environ);
+	dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* Return: 1 when it has ended; 0 when it was cut off, by whom is in *out. */
+static int wait_for(const struct process *process, int stop_fd, int64_t deadline,
+		    struct candidate *out, struct err *err)
+{
+	struct pollfd ready[] = { { .fd = process->pid_fd, .events = POLLIN },
+				  { .fd = stop_fd, .events = POLLIN } };
+
+	for (;;) {
+		int count = poll(ready, ARRAY_LEN(ready), clock_poll_ms(deadline));
+
+		if (count < 0 && errno != EINTR)
+			return err_sys(err, "wait for the build");
+		if (count > 0 && ready[0].revents)
+			return 1;
+		out->stopped = count > 0;
+		if (count > 0 || (count == 0 && clock_now() >= deadline))
+			return 0;
+	}
+}
+
+static void judge_status(int status, struct candidate *out)
+{
+	if (WIFSIGNALED(status))
+		snprintf(out->why, sizeof(out->why), "the build was ended by signal %d",
+			 WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		snprintf(out->why, sizeof(out->why), "the build ended with code %d",
+			 WEXITSTATUS(status));
+}
+
+static int build(const struct candidate_job *job, struct candidate *out, struct err *err)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	auto_fd source = path_open_folder(job->in->fd, "src", err);
+	struct process process = PROCESS_INIT;
+	char folder[sizeof(job->in->path) + 8];
+	const char *const *argv;
+	int rc, status = 0;
+
+	if (source < 0)
+		return -1;
+	snprintf(folder, sizeof(folder), "%s/out", job->in->path);
+	argv = task_build_argv(&job->task->build, folder, &arena);
+	rc = process_fork(&process, err);
+	if (rc < 0)
+		return err_wrap(err, "build");
+	if (rc == 0)
+		become_build(source, argv);
+	rc = wait_for(&process, job->stop_fd, clock_after_ms(job->task->build.wall_ms), out, err);
+	kill(-process.pid, SIGKILL); /* what it has left behind, or all of it */
+	if (process_wait(&process, CLOCK_NEVER, &status, err) < 0 || rc < 0)
+		return -1;
+	if (rc == 0)
+		snprintf(out->why, sizeof(out->why), "the build was ended: timeout");
+	else
+		judge_status(status, out);
+	return 0;
+}
+
+static void find_products(const struct candidate_job *job, int folder_fd, struct candidate *out)
+{
+	const struct argv *promised = &job->task->build.out;
+
+	for (size_t i = 0; i < promised->count && out->why[0] == '\0'; i++) {
+		struct err none = ERR_INIT;
+		struct stat info;
+		auto_fd fd = path_open(folder_fd, promised->items[i], O_PATH, 0, &none);
+
+		if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
+			snprintf(out->why, sizeof(out->why), "the build left no '%s'",
+				 promised->items[i]);
+	}
+}
+
+int candidate_make(const struct candidate_job *job, struct candidate *out, struct err *err)
+{
+	cleanup(candidate_done) struct candidate made = CANDIDATE_INIT;
+	auto_fd products = -1;
+
+	if (make_source(job, &made, err) < 0)
+		return -1;
+	products = scratch_make(job->in, "out", err);
+	if (products < 0 || build(job, &made, err) < 0)
+		return -1;
+	if (made.why[0] == '\0')
+		find_products(job, products, &made);
+	made.is_built = made.why[0] == '\0';
+	*out = take(made, CANDIDATE_INIT);
+	return 0;
+}
+
+void candidate_done(struct candidate *candidate)
+{
+	tree_report_done(&candidate->report);
+}
