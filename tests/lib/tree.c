@@ -94,10 +94,13 @@ int raw_fd(const struct raw *raw)
 
 static void raw_line(struct raw *raw, const char *line, size_t len)
 {
-	char *text = strndup(line, len), *path = text + 2;
-	char *rest = path + strcspn(path, text[0] == 'r' ? " " : "=");
-	struct stream_entry entry = { .kind = STREAM_FOLDER, .path = path };
+	struct stream_entry entry = { .kind = STREAM_FOLDER };
+	char *text = strndup(line, len), *path, *rest;
 
+	CHECK(text);
+	path = text + 2;
+	rest = path + strcspn(path, text[0] == 'r' ? " " : "=");
+	entry.path = path;
 	if (text[0] == 'f' || text[0] == 'x') {
 		*rest++ = '\0';
 		entry.kind = STREAM_FILE;
@@ -107,6 +110,7 @@ static void raw_line(struct raw *raw, const char *line, size_t len)
 		char *size = strchr(rest + 1, ' ');
 		int reason;
 
+		CHECK(size);
 		*size = *rest++ = '\0';
 		CHECK_INT(names_find(stream_reason_names, rest, &reason), 0);
 		entry.kind = STREAM_REFUSED;
