@@ -49,3 +49,30 @@ int message_send(int socket_fd, const void *bytes, size_t len, const struct mess
  */
 ssize_t message_receive(int socket_fd, void *bytes, size_t room, struct message_fds *fds,
 			struct err *err) must_check;
+
+/*
+ * For peers that nobody trusts: a socket's O_NONBLOCK belongs to all who hold it, the peer maybe
+ * included, so these two never wait whatever it says.
+ */
+
+/**
+ * message_try_send() - message_send() that gives up (err->sys EAGAIN) where it would have to wait
+ */
+int message_try_send(int socket_fd, const void *bytes, size_t len, const struct message_fds *fds,
+		     struct err *err) must_check;
+
+/* A message that message_try_receive() fills in. */
+struct message_in {
+	void *bytes;
+	size_t room;
+	struct message_fds fds; /* received; owned by the caller */
+	pid_t sender; /* who sent it, in our pid namespace; 0: the socket does not say (SO_PASSCRED)
+		       */
+};
+
+/**
+ * message_try_receive() - message_receive() that never waits
+ *
+ * Return: as message_receive().
+ */
+ssize_t message_try_receive(int socket_fd, struct message_in *in, struct err *err) must_check;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/lib/check.h"
@@ -92,4 +94,89 @@ TEST(the_last_word_of_a_peer_that_did_not_read_ours_is_heard)
 	CHECK_INT(memcmp(text, "last", 4), 0);
 	CHECK_INT(message_receive(pair[0], text, sizeof(text), NULL, &err), 0);
 	close(pair[0]);
+}
+
+TEST(descriptors_that_have_no_room_are_closed_also_where_the_sender_is_not_told)
+{
+	struct message_fds sent = { .count = MESSAGE_MAX_FDS }, got = MESSAGE_FDS_INIT;
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int) * (MESSAGE_MAX_FDS + 8))];
+	} control = { .bytes = { 0 } };
+	char text[1] = "x";
+	struct iovec data = { .iov_base = text, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &data,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	struct err err = ERR_INIT;
+	int pair[2], next, more[MESSAGE_MAX_FDS + 8];
+
+	make_pair(pair);
+	for (size_t i = 0; i < MESSAGE_MAX_FDS; i++)
+		sent.fd[i] = pair[0];
+	CHECK_OK(message_send(pair[0], text, 1, &sent, &err));
+	CHECK_INT(message_receive(pair[1], text, 1, &got, &err), 1);
+	CHECK_INT(got.count, MESSAGE_MAX_FDS);
+	message_fds_done(&got);
+	next = dup(0);
+	close(next);
+	for (size_t i = 0; i < MESSAGE_MAX_FDS + 8; i++)
+		more[i] = pair[0];
+	control.head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+					 .cmsg_type = SCM_RIGHTS,
+					 .cmsg_len = CMSG_LEN(sizeof(more)) };
+	memcpy(CMSG_DATA(&control.head), more, sizeof(more));
+	CHECK_INT(sendmsg(pair[0], &message, 0), 1);
+	CHECK_INT(message_receive(pair[1], text, 1, &got, &err), -1);
+	CHECK_INT(got.count, 0);
+	CHECK_INT(dup(0), next);
+}
+
+TEST(nobody_is_waited_for_though_the_socket_would_block)
+{
+	struct message_in in = { .room = 0 };
+	struct err err = ERR_INIT;
+	static char text[4096];
+	int pair[2], sent = 0;
+
+	make_pair(pair);
+	in.bytes = text;
+	in.room = sizeof(text);
+	CHECK_INT(fcntl(pair[0], F_GETFL) & O_NONBLOCK, 0);
+	CHECK_INT(message_try_receive(pair[1], &in, &err), -1);
+	CHECK_INT(err.sys, EAGAIN);
+	while (message_try_send(pair[0], text, sizeof(text), NULL, &err) == 0)
+		sent++;
+	CHECK_INT(err.sys, EAGAIN);
+	CHECK(sent > 0);
+	CHECK_INT(message_try_receive(pair[1], &in, &err), sizeof(text));
+	CHECK_INT(in.sender, 0);
+}
+
+TEST(a_socket_that_was_asked_to_says_who_sent)
+{
+	struct message_fds fds = { .count = MESSAGE_MAX_FDS };
+	struct message_in in = { .room = 0 };
+	struct err err = ERR_INIT;
+	int pair[2], yes = 1, status;
+	char text[4];
+	pid_t pid;
+
+	make_pair(pair);
+	in.bytes = text;
+	in.room = sizeof(text);
+	CHECK(setsockopt(pair[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0);
+	for (size_t i = 0; i < MESSAGE_MAX_FDS; i++)
+		fds.fd[i] = pair[0];
+	pid = fork();
+	if (pid == 0) {
+		CHECK_OK(message_send(pair[0], "hi", 2, &fds, &err));
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(message_try_receive(pair[1], &in, &err), 2);
+	CHECK_INT(in.sender, pid);
+	CHECK_INT(in.fds.count, MESSAGE_MAX_FDS); /* the sender takes no room away from these */
+	message_fds_done(&in.fds);
 }
