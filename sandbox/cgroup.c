@@ -175,6 +175,8 @@ static int remove_folders(const struct cgroup_host *host, const char *name, uint
 		if ((v1 & CGROUP_BIT(i)) != 0 &&
 		    remove_folder(host->v1_fds[i], name, deadline, err) < 0)
 			return err_wrap(err, "%s", cgroup_controller_names[i]);
+	if (host->unified_fd < 0) /* cgroup_places_reap(): the folder has gone */
+		return 0;
 	return remove_folder(host->unified_fd, name, deadline, err);
 }
 
@@ -411,8 +413,10 @@ int cgroup_reap(const struct cgroup_host *host, const char *name, struct err *er
 		return err_set(err, ERR_INPUT, "'%s' can not name a control group", name);
 	left.host = host;
 	memcpy(left.name, name, strlen(name) + 1);
-	left.fd = openat(host->unified_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (left.fd < 0 && errno != ENOENT)
+	if (host->unified_fd >= 0)
+		left.fd = openat(host->unified_fd, name,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (host->unified_fd >= 0 && left.fd < 0 && errno != ENOENT)
 		return err_sys(err, "open control group '%s'", name);
 	if (left.fd >= 0 && kill_and_wait(&left, err) < 0)
 		return err_wrap(err, "control group '%s'", name);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sandbox/base/arena.h"
 #include "sandbox/base/err.h"
@@ -84,6 +85,8 @@ uint32_t cgroup_controllers(const char *text);
  */
 bool cgroup_has_swap(const char *swaps);
 
+enum { CGROUP_PATH_MAX = 1024 };
+
 struct cgroup_host {
 	int unified_fd;                 /* owned: our folder in the v2 hierarchy, locked shared */
 	int v1_fds[CGROUP_CONTROLLERS]; /* owned: the same in a v1 hierarchy; -1: not v1 */
@@ -91,7 +94,8 @@ struct cgroup_host {
 	uint32_t unified;               /* controllers that our v2 folder hands to its leaves */
 	bool has_swap;                  /* there is somewhere to swap to */
 	char mems[64];                  /* memory nodes of the v1 cpuset hierarchy */
-	char path[256];                 /* our v2 folder, for messages; may be cut */
+	char path[CGROUP_PATH_MAX];     /* our v2 folder */
+	char v1_paths[CGROUP_CONTROLLERS][CGROUP_PATH_MAX]; /* our v1 folders; "" for none */
 };
 
 #define CGROUP_HOST_INIT ((struct cgroup_host){ .unified_fd = -1, .v1_fds = { -1, -1, -1, -1 } })
@@ -111,6 +115,75 @@ int cgroup_host_open(struct cgroup_host *out, struct err *err) must_check;
  * cgroup_host_done() - let go of the folder; whoever is last and finds it empty removes it
  */
 void cgroup_host_done(struct cgroup_host *host);
+
+/* -- who asks for jails: cgroup_client.c -- */
+
+/*
+ * The groups of a process. Jails that it asks for lie in its own groups where that can be, so that
+ * what limits these (a batch system's job, a service) goes on to hold for them.
+ */
+struct cgroup_groups {
+	char text[2048];                              /* as /proc/PID/cgroup */
+	char unified[CGROUP_PATH_MAX];                /* its v2 group, from the root */
+	size_t unified_mount;                         /* bytes of that which are the mount point */
+	char v1[CGROUP_CONTROLLERS][CGROUP_PATH_MAX]; /* "": the controller has no v1 hierarchy */
+	size_t v1_mount[CGROUP_CONTROLLERS];
+};
+
+/**
+ * cgroup_groups_of() - find the groups of a process
+ * @pid: the process; the caller makes sure that it still is the one that is meant
+ *
+ * Return: 1; 0 if they are those that @out has already; -1.
+ */
+int cgroup_groups_of(pid_t pid, struct cgroup_groups *out, struct err *err) must_check;
+
+/**
+ * cgroup_host_open_for() - the folder for the jails of somebody else
+ * @own: where they go on v2 if there is no place for them in his own groups; open as long as @out
+ * @pid: of the client, whose groups these are; @uid: his
+ *
+ * On v1 the folder lies in his own groups. On v2 it does so where the kernel asks nothing for it
+ * (all limits are v1's), or where a group at or above his own is his (delegated) and hands memory
+ * and pids on; a group of his that has this process alone is made to, as by cgroup_host_open().
+ */
+int cgroup_host_open_for(const struct cgroup_groups *groups, pid_t pid, uid_t uid,
+			 const struct cgroup_host *own, struct cgroup_host *out,
+			 struct err *err) must_check;
+
+enum { CGROUP_LEVELS_MAX = 32, CGROUP_CPUS_MAX = 1024 };
+
+#define CGROUP_ANY UINT64_MAX /* no limit */
+
+/* A group above a client whose limits the kernel does not apply to its jails. */
+struct cgroup_level {
+	uint64_t id; /* no other group of this boot ever has it */
+	uint64_t memory, pids, cpu_milli;
+};
+
+/* What the groups of a client allow it, from its own up to the root. */
+struct cgroup_bounds {
+	uint64_t memory, pids, cpu_milli; /* the least of all groups; CGROUP_ANY */
+	char cpus[CGROUP_CPUS_MAX];       /* that it may use; "": any */
+	uint32_t cpus_are_held; /* 1: jails lie below that cpuset, and can use no other CPU */
+	uint32_t level_count;
+	struct cgroup_level levels[CGROUP_LEVELS_MAX];
+};
+
+/**
+ * cgroup_bounds_read() - read the limits that hold for these groups now
+ * @where: the folder that the jails are in; decides what the kernel holds them to
+ */
+int cgroup_bounds_read(const struct cgroup_groups *groups, const struct cgroup_host *where,
+		       struct cgroup_bounds *out, struct err *err) must_check;
+
+/**
+ * cgroup_groups_events_fd() - cgroup.events of the v2 group, which polls POLLPRI when it has lost
+ * its last process, or is gone; it has been read once, as that takes
+ *
+ * Return: owned by the caller; -1 where there is none: the root has none.
+ */
+int cgroup_groups_events_fd(const struct cgroup_groups *groups);
 
 /* -- one leaf: cgroup.c, and cgroup_plan.c for what is written to it -- */
 
@@ -150,6 +223,12 @@ size_t cgroup_plan(const struct cgroup_limits *limits, uint32_t v1, const char *
  * cgroup_same_cpus() - do two lists like "0-2,5" name the same CPUs? false where one is no list
  */
 bool cgroup_same_cpus(const char *one, const char *other);
+
+/**
+ * cgroup_has_cpus() - does the list @all name every CPU that @some names? false where one is no
+ * list
+ */
+bool cgroup_has_cpus(const char *all, const char *some);
 
 /**
  * cgroup_create() - make a leaf, limits set and read back, no process in it
@@ -230,3 +309,20 @@ void cgroup_done(struct cgroup *cg);
  * fine
  */
 int cgroup_reap(const struct cgroup_host *host, const char *name, struct err *err) must_check;
+
+/* -- leaves of dead launchers in folders that this one does not have: cgroup_places.c -- */
+
+enum { CGROUP_PLACES_MAX = (1 + CGROUP_CONTROLLERS) * (CGROUP_PATH_MAX + 16) };
+
+/**
+ * cgroup_places_text() - write down where the folders of a host are, a line each, for
+ * cgroup_places_reap()
+ */
+void cgroup_places_text(const struct cgroup_host *host, char out[CGROUP_PLACES_MAX]);
+
+/**
+ * cgroup_places_reap() - cgroup_reap() in folders that were written down, and remove those that are
+ * empty then
+ * @text: root's own; a line that is none of ours is an error, a folder that is gone is fine
+ */
+int cgroup_places_reap(const char *text, const char *name, struct err *err) must_check;

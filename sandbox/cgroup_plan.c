@@ -159,3 +159,15 @@ bool cgroup_same_cpus(const char *one, const char *other)
 	return parse_cpus(one, bits) && parse_cpus(other, more) &&
 	       memcmp(bits, more, sizeof(bits)) == 0;
 }
+
+bool cgroup_has_cpus(const char *all, const char *some)
+{
+	unsigned char bits[CPUS_MAX / 8], more[CPUS_MAX / 8];
+
+	if (!parse_cpus(all, bits) || !parse_cpus(some, more))
+		return false;
+	for (size_t i = 0; i < sizeof(bits); i++)
+		if ((more[i] & ~bits[i]) != 0)
+			return false;
+	return true;
+}

@@ -247,12 +247,33 @@ static int check_collect(const struct jail_spec *spec, struct err *err)
 	return stream_limits_check(&collect->limits, err);
 }
 
+static int check_devices(const struct jail_spec *spec, struct err *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
+	if (spec->device_count > SPEC_DEVICES_MAX)
+		return err_set(err, ERR_INPUT, "%u devices; %u at most", spec->device_count,
+			       (unsigned) SPEC_DEVICES_MAX);
+	for (size_t i = 0; i < spec->device_count; i++) {
+		const char *name = spec->devices[i].name;
+
+		if (!ends(name, sizeof(spec->devices[i].name)) || name[0] == '\0' ||
+		    name[strspn(name, allowed)] != '\0')
+			return err_set(err, ERR_INPUT,
+				       "a device has a name of 1 to 31 letters, digits, '-', '_' "
+				       "and '.', no path");
+	}
+	return 0;
+}
+
 int spec_check(const struct jail_spec *spec, struct err *err)
 {
 	if (check_name(spec, err) < 0 || check_command(&spec->command, err) < 0 ||
 	    plan_check(&spec->plan, err) < 0 || check_cgroup(&spec->cgroup, err) < 0 ||
 	    check_time(&spec->time, err) < 0 || check_memory(spec, err) < 0 ||
-	    check_trees(spec, err) < 0 || check_collect(spec, err) < 0)
+	    check_trees(spec, err) < 0 || check_collect(spec, err) < 0 ||
+	    check_devices(spec, err) < 0)
 		return -1;
 	if (spec->plan.root != PLAN_ROOT_HOST)
 		return err_set(err, ERR_INPUT, "a client's jail has the host's root");

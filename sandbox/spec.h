@@ -23,6 +23,7 @@ enum {
 	SPEC_STRINGS_MAX = 48 * 1024, /* all arguments and environment strings */
 	SPEC_TREES_MAX = 4,           /* streams to unpack before the payload starts */
 	SPEC_PASS_MAX = 8,            /* descriptors that the payload gets as 3, 4, … */
+	SPEC_DEVICES_MAX = 8,         /* devices beside those that every jail has */
 	/*
 	 * What an inode of a tmpfs costs the jail in kernel memory: 0.95 KiB with a short
 	 * name, 1.47 with a name of 255 bytes that is a link.
@@ -66,6 +67,11 @@ struct collect_slice {
 	struct stream_limits limits;
 };
 
+/* A device by the name that the host's site.conf gives it; never a path or a number. */
+struct device_name {
+	char name[32]; /* letters, digits, '-', '_', '.' */
+};
+
 /* The descriptors that come with a spec, in this order; absent ones are not sent. */
 enum spec_fd {
 	SPEC_FD_CONTROL, /* always: the jail's own socket, the monitor's end */
@@ -93,7 +99,9 @@ struct jail_spec {
 				     system calls then are those of a worker */
 	uint32_t ends_on_full;    /* 1: a tmpfs that is full ends the jail */
 	uint32_t accept_landlock; /* 1: a kernel without Landlock will do */
+	uint32_t device_count;
 	struct tree_slice trees[SPEC_TREES_MAX];
+	struct device_name devices[SPEC_DEVICES_MAX];
 };
 
 /**

@@ -75,3 +75,14 @@ TEST(lists_of_cpus_are_compared_as_sets)
 			check_fail(__FILE__, __LINE__, "'%s' and '%s'", cases[i].one,
 				   cases[i].other);
 }
+
+TEST(a_list_has_all_cpus_of_another_or_it_has_not)
+{
+	CHECK(cgroup_has_cpus("0-3,8", "1,2"));
+	CHECK(cgroup_has_cpus("0-3,8", "8"));
+	CHECK(cgroup_has_cpus("0-3", ""));
+	CHECK(!cgroup_has_cpus("0-3,8", "7"));
+	CHECK(!cgroup_has_cpus("0-3", "3-4"));
+	CHECK(!cgroup_has_cpus("0-3", "x"));
+	CHECK(!cgroup_has_cpus("x", "0"));
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/site.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/base/path.h"
+
+const struct name site_kind_names[] = {
+	{ "folder", SITE_FOLDER },
+	{ "squashfs", SITE_SQUASHFS },
+	{ "erofs", SITE_EROFS },
+	{ NULL, 0 },
+};
+
+/* --- how values are written --- */
+
+struct unit {
+	const char *text;
+	uint64_t factor;
+};
+
+static const struct unit sizes[] = { { "B", 1 },     { "KiB", KIB }, { "MiB", MIB },
+				     { "GiB", GIB }, { "TiB", TIB }, { NULL, 0 } };
+static const struct unit durations[] = {
+	{ "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { NULL, 0 }
+};
+
+/* Digits, at most 18 of them, so that nothing overflows. Return: what follows, or NULL. */
+static const char *parse_digits(const char *text, uint64_t *out)
+{
+	uint64_t value = 0;
+	size_t count = 0;
+
+	for (; isdigit((unsigned char) text[count]); count++) {
+		if (count == 18)
+			return NULL;
+		value = value * 10 + (uint64_t) (text[count] - '0');
+	}
+	if (count == 0 || (count > 1 && text[0] == '0'))
+		return NULL;
+	*out = value;
+	return text + count;
+}
+
+static bool parse_units(const char *text, const struct unit *units, uint64_t *out)
+{
+	uint64_t value;
+	const char *end = parse_digits(text, &value);
+
+	for (; end && units->text; units++)
+		if (strcmp(end, units->text) == 0)
+			return !__builtin_mul_overflow(value, units->factor, out);
+	return false;
+}
+
+static bool parse_size(const char *text, uint64_t *out)
+{
+	return parse_units(text, sizes, out);
+}
+
+static bool parse_duration(const char *text, uint64_t *out)
+{
+	return parse_units(text, durations, out);
+}
+
+static bool parse_count(const char *text, uint64_t *out)
+{
+	const char *end = parse_digits(text, out);
+
+	return end && *end == '\0';
+}
+
+/* Thousandths: "4", "1.5", "0.250". */
+static bool parse_milli(const char *text, uint64_t *out)
+{
+	uint64_t value, scale = 100;
+	const char *at = parse_digits(text, &value);
+
+	if (!at || __builtin_mul_overflow(value, UINT64_C(1000), &value))
+		return false;
+	if (*at == '.' && isdigit((unsigned char) at[1]))
+		for (at++; isdigit((unsigned char) *at) && scale > 0; at++, scale /= 10)
+			value += (uint64_t) (*at - '0') * scale;
+	*out = value;
+	return *at == '\0';
+}
+
+/* An id as people write ranges of them: 0x70000000, or in decimal digits. */
+static bool parse_id(const char *text, uint64_t *out)
+{
+	uint64_t value = 0;
+	size_t count = 0;
+
+	if (strncmp(text, "0x", 2) != 0)
+		return parse_count(text, out);
+	for (text += 2; isxdigit((unsigned char) text[count]); count++) {
+		const char *digits = "0123456789abcdef";
+		const char *digit = strchr(digits, tolower((unsigned char) text[count]));
+
+		if (count == 8 || !digit)
+			return false;
+		value = value * 16 + (uint64_t) (digit - digits);
+	}
+	*out = value;
+	return count > 0 && text[count] == '\0';
+}
+
+static bool parse_yes(const char *text, uint64_t *out)
+{
+	*out = strcmp(text, "yes") == 0;
+	return *out || strcmp(text, "no") == 0;
+}
+
+/* --- the keys --- */
+
+#define AT(member) offsetof(struct site, member)
+#define RANGE_SIZE UINT64_C(65536)
+#define HOUR       UINT64_C(3600000)
+
+/* clang-format off */
+
+/* Every number of the file, its edges, and how it is written. */
+static const struct row {
+	const char *key;
+	bool (*parse)(const char *text, uint64_t *out);
+	size_t offset;
+	uint64_t least, most;
+	const char *form; /* what is possible, for messages */
+} rows[] = {
+	{ "client.jails",  parse_count,    AT(client.jails),     1, 65536,             "a number from 1 to 65536" },
+	{ "client.memory", parse_size,     AT(client.memory),    16 * MIB, 1024 * TIB, "a size from 16MiB to 1024TiB" },
+	{ "client.pids",   parse_count,    AT(client.pids),      4, 4194304,           "a number from 4 to 4194304" },
+	{ "client.timing", parse_duration, AT(client.timing_ms), 1000, 168 * HOUR,     "a time from 1s to 168h" },
+	{ "jail.bytes",    parse_size,     AT(jail.bytes),       64 * KIB, 1024 * TIB, "a size from 64KiB to 1024TiB" },
+	{ "jail.cpus",     parse_milli,    AT(jail.cpu_milli),   10, 1024000,          "CPUs from 0.01 to 1024" },
+	{ "jail.inodes",   parse_count,    AT(jail.inodes),      16, UINT32_MAX,       "a number from 16 to 4294967295" },
+	{ "jail.memory",   parse_size,     AT(jail.memory),      16 * MIB, 1024 * TIB, "a size from 16MiB to 1024TiB" },
+	{ "jail.output",   parse_size,     AT(jail.output),      1, 1024 * TIB,        "a size from 1B to 1024TiB" },
+	{ "jail.pids",     parse_count,    AT(jail.pids),        4, 4194304,           "a number from 4 to 4194304" },
+	{ "jail.wall",     parse_duration, AT(jail.wall_ms),     1, 168 * HOUR,        "a time from 1ms to 168h" },
+	{ "root.host",     parse_yes,      AT(has_host_root),    0, 1,                 "yes or no" },
+	{ "uid.base",      parse_id,       AT(uid_base),         RANGE_SIZE, UINT64_C(0xfffe0000), "an id from 0x10000 to 0xfffe0000" },
+	{ "uid.ranges",    parse_count,    AT(uid_ranges),       1, 65534,             "a number from 1 to 65534" },
+};
+
+/* clang-format on */
+
+/* Where we are in the file. */
+struct reading {
+	const char *file;
+	size_t line;
+	const char *key;
+	size_t seen[ARRAY_LEN(rows)]; /* the line of each key; 0: none yet */
+	size_t group_seen;
+	struct site *site;
+};
+
+static int refuse(const struct reading *at, const char *value, const char *why, struct err *err)
+{
+	return err_set(err, ERR_HOST, "%s:%zu: key '%s': '%s' %s", at->file, at->line, at->key,
+		       value, why);
+}
+
+static int seen_before(const struct reading *at, size_t *seen, const char *value, struct err *err)
+{
+	if (*seen > 0)
+		return err_set(err, ERR_HOST,
+			       "%s:%zu: key '%s': '%s' is its second value, the first stands in "
+			       "line %zu: remove one",
+			       at->file, at->line, at->key, value, *seen);
+	*seen = at->line;
+	return 0;
+}
+
+static int set_number(struct reading *at, size_t index, const char *text, struct err *err)
+{
+	const struct row *row = &rows[index];
+	uint64_t value;
+
+	if (seen_before(at, &at->seen[index], text, err) < 0)
+		return -1;
+	if (!row->parse(text, &value) || value < row->least || value > row->most)
+		return err_set(err, ERR_HOST, "%s:%zu: key '%s': '%s' is not %s", at->file,
+			       at->line, at->key, text, row->form);
+	memcpy((char *) at->site + row->offset, &value, sizeof(value));
+	return 0;
+}
+
+static bool is_name(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len < SITE_NAME_MAX && isalnum((unsigned char) text[0]) &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+		       len;
+}
+
+/* Cuts the next word off; an empty one at the end. */
+static char *next_word(char **rest)
+{
+	char *word = *rest + strspn(*rest, " \t"), *end = word + strcspn(word, " \t");
+
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	return word;
+}
+
+static bool is_absolute(const char *path, size_t room)
+{
+	return path[0] == '/' && path_is_relative(path + 1) && strlen(path) < room;
+}
+
+static int set_source(struct reading *at, char *value, struct err *err)
+{
+	struct site *site = at->site;
+	const char *name = next_word(&value), *kind = next_word(&value), *path = next_word(&value);
+	struct site_source *source = &site->sources[site->source_count];
+	int number = 0;
+
+	if (!is_name(name) || strcmp(name, "host") == 0)
+		return refuse(at, name,
+			      "is no name for a source: take 1 to 31 letters, digits, '-', '_' "
+			      "and '.', and not 'host'",
+			      err);
+	if (names_find(site_kind_names, kind, &number) < 0)
+		return refuse(at, kind, "is no kind of source: folder, squashfs and erofs are",
+			      err);
+	if (!is_absolute(path, sizeof(source->path)) || next_word(&value)[0] != '\0')
+		return refuse(at, path,
+			      "is no plain absolute path of at most 255 bytes: write 'source NAME "
+			      "KIND /PATH'",
+			      err);
+	for (size_t i = 0; i < site->source_count; i++)
+		if (strcmp(site->sources[i].name, name) == 0)
+			return refuse(at, name, "names a source above already: take another name",
+				      err);
+	if (site->source_count == SITE_SOURCES_MAX)
+		return refuse(at, name, "is a source too many: 32 are possible", err);
+	*source = (struct site_source){ .kind = (uint32_t) number };
+	snprintf(source->name, sizeof(source->name), "%s", name);
+	snprintf(source->path, sizeof(source->path), "%s", path);
+	site->source_count++;
+	return 0;
+}
+
+static int set_device(struct reading *at, char *value, struct err *err)
+{
+	struct site *site = at->site;
+	const char *name = next_word(&value), *path = next_word(&value);
+	struct site_device *device = &site->devices[site->device_count];
+
+	if (!is_name(name))
+		return refuse(at, name,
+			      "is no name for a device: take 1 to 31 letters, digits, '-', '_' "
+			      "and '.'",
+			      err);
+	if (strncmp(path, "/dev/", 5) != 0 || !is_absolute(path, sizeof(device->path)) ||
+	    next_word(&value)[0] != '\0')
+		return refuse(at, path,
+			      "is no plain path below /dev of at most 63 bytes: write 'device "
+			      "NAME /dev/PATH'",
+			      err);
+	if (site_device(site, name))
+		return refuse(at, name, "names a device above already: take another name", err);
+	if (site->device_count == SITE_DEVICES_MAX)
+		return refuse(at, name, "is a device too many: 64 are possible", err);
+	snprintf(device->name, sizeof(device->name), "%s", name);
+	snprintf(device->path, sizeof(device->path), "%s", path);
+	site->device_count++;
+	return 0;
+}
+
+static int set_group(struct reading *at, const char *value, struct err *err)
+{
+	if (seen_before(at, &at->group_seen, value, err) < 0)
+		return -1;
+	if (!is_name(value))
+		return refuse(at, value, "is no name of a group, and no number of one", err);
+	snprintf(at->site->group, sizeof(at->site->group), "%s", value);
+	return 0;
+}
+
+static int set(struct reading *at, char *value, struct err *err)
+{
+	if (*value == '\0')
+		return err_set(err, ERR_HOST,
+			       "%s:%zu: key '%s' has no value: write '%s VALUE', or remove the "
+			       "line",
+			       at->file, at->line, at->key, at->key);
+	if (strcmp(at->key, "source") == 0)
+		return set_source(at, value, err);
+	if (strcmp(at->key, "device") == 0)
+		return set_device(at, value, err);
+	if (strcmp(at->key, "group") == 0)
+		return set_group(at, value, err);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(at->key, rows[i].key) == 0)
+			return set_number(at, i, value, err);
+	return err_set(err, ERR_HOST,
+		       "%s:%zu: key '%s' does not exist (its value is '%s'): "
+		       "proctor-site.conf(5) lists those that do",
+		       at->file, at->line, at->key, value);
+}
+
+/* --- the file --- */
+
+/* A line as a text of its own, blanks around it cut off; an error on what nobody can see. */
+static int take_line(const struct reading *at, const char *from, size_t len, char *out,
+		     struct err *err)
+{
+	if (len >= SITE_LINE_MAX)
+		return err_set(err, ERR_HOST, "%s:%zu: the line has %zu bytes: %d are possible",
+			       at->file, at->line, len, SITE_LINE_MAX - 1);
+	for (size_t i = 0; i < len; i++)
+		if (from[i] != '\t' && (from[i] < ' ' || from[i] > '~'))
+			return err_set(err, ERR_HOST,
+				       "%s:%zu: byte %zu of the line is 0x%02x: only printable "
+				       "ASCII is possible",
+				       at->file, at->line, i + 1, (unsigned char) from[i]);
+	while (len > 0 && (from[len - 1] == ' ' || from[len - 1] == '\t'))
+		len--;
+	memcpy(out, from, len);
+	out[len] = '\0';
+	return 0;
+}
+
+static int read_line(struct reading *at, char *line, struct err *err)
+{
+	char *rest = line;
+
+	line += strspn(line, " \t");
+	if (*line == '\0' || *line == '#')
+		return 0;
+	rest = line;
+	at->key = next_word(&rest);
+	return set(at, rest + strspn(rest, " \t"), err);
+}
+
+/* What no single value shows. */
+static int check_ranges(const struct reading *at, const struct site *site, struct err *err)
+{
+	if (site->uid_base % RANGE_SIZE != 0)
+		return err_set(err, ERR_HOST,
+			       "%s: key 'uid.base': '0x%" PRIx64 "' is no multiple of 65536: take "
+			       "0x%" PRIx64,
+			       at->file, site->uid_base,
+			       (site->uid_base / RANGE_SIZE + 1) * RANGE_SIZE);
+	/* The last range of all holds (uid_t) -1, which means "no id". */
+	if (site->uid_base + site->uid_ranges * RANGE_SIZE > UINT64_C(0xffff0000))
+		return err_set(err, ERR_HOST,
+			       "%s: key 'uid.ranges': '%" PRIu64 "' ranges from 0x%" PRIx64
+			       " do not fit below 0xffff0000: at most %" PRIu64 " do",
+			       at->file, site->uid_ranges, site->uid_base,
+			       (UINT64_C(0xffff0000) - site->uid_base) / RANGE_SIZE);
+	return 0;
+}
+
+void site_default(struct site *out)
+{
+	*out = (struct site){
+		.uid_base = UINT64_C(0x70000000),
+		.uid_ranges = 1024,
+		.client = { .jails = 64, .timing_ms = HOUR },
+		.has_host_root = 1,
+		.group = "proctor",
+	};
+	snprintf(out->file, sizeof(out->file), "%s", SITE_FILE);
+}
+
+int site_parse(const char *file, const char *text, size_t len, struct site *out, struct err *err)
+{
+	cleanup(mem_free) struct site *site = mem_alloc(1, sizeof(*site));
+	struct reading at = { .file = file, .site = site };
+	const char *end = text + len;
+	char line[SITE_LINE_MAX];
+
+	site_default(site);
+	snprintf(site->file, sizeof(site->file), "%s", file);
+	while (text < end) {
+		const char *stop = memchr(text, '\n', (size_t) (end - text));
+		size_t size = (size_t) ((stop ? stop : end) - text);
+
+		at.line++;
+		if (take_line(&at, text, size, line, err) < 0 || read_line(&at, line, err) < 0)
+			return -1;
+		text += size + (stop ? 1 : 0);
+	}
+	if (check_ranges(&at, site, err) < 0)
+		return -1;
+	*out = *site;
+	return 0;
+}
+
+/* Whoever may write a file, or put another in its place, decides what root does. */
+static int check_owner(int fd, const char *path, bool is_folder, struct err *err)
+{
+	struct stat info;
+
+	if (fstat(fd, &info) < 0)
+		return err_host(err, "look at '%s'", path);
+	if (!is_folder && !S_ISREG(info.st_mode))
+		return err_set(err, ERR_HOST, "'%s' is no regular file: put one there", path);
+	if (info.st_uid != 0 || (info.st_mode & 022) != 0)
+		return err_set(err, ERR_HOST,
+			       "'%s' belongs to user %u and has mode %04o: root alone may be able "
+			       "to write it (chown root '%s'; chmod go-w '%s')",
+			       path, info.st_uid, info.st_mode & 07777U, path, path);
+	return 0;
+}
+
+/* Return: the folder's descriptor, -1 with *is_there false where there is none, or an error. */
+static int open_folder(const char *path, bool *is_there, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[256] = ".";
+	auto_fd fd = -1;
+
+	*is_there = true;
+	if (slash && (size_t) (slash - path) >= sizeof(folder) - 1)
+		return err_set(err, ERR_HOST, "the path of '%s' is too long", path);
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int) MAX_OF(slash - path, 1), path);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		*is_there = errno != ENOENT;
+		return err_host(err, "open the folder '%s'", folder);
+	}
+	if (check_owner(fd, folder, true, err) < 0)
+		return -1;
+	return fd_take(&fd);
+}
+
+int site_load(const char *path, struct site *out, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	const char *slash = strrchr(path, '/');
+	struct err none = ERR_INIT;
+	bool is_there;
+	auto_fd folder_fd = open_folder(path, &is_there, &none);
+	auto_fd fd = -1;
+
+	if (folder_fd >= 0) {
+		fd = openat(folder_fd, slash ? slash + 1 : path,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		is_there = fd >= 0 || errno != ENOENT;
+		if (fd < 0)
+			err_host(&none, "open '%s'", path);
+	}
+	if (!is_there) {
+		site_default(out);
+		return 0;
+	}
+	if (fd < 0) {
+		*err = none;
+		return -1;
+	}
+	if (check_owner(fd, path, false, err) < 0)
+		return -1;
+	if (io_read_fd(fd, SITE_FILE_MAX, path, &text, err) < 0) {
+		err->kind = ERR_HOST;
+		return -1;
+	}
+	return site_parse(path, text.text, text.len, out, err) < 0 ? -1 : 1;
+}
+
+/* --- what it means for a jail --- */
+
+const struct site_device *site_device(const struct site *site, const char *name)
+{
+	for (size_t i = 0; i < site->device_count; i++)
+		if (strcmp(site->devices[i].name, name) == 0)
+			return &site->devices[i];
+	return NULL;
+}
+
+static int check_devices(const struct site *site, const struct jail_spec *spec, struct err *err)
+{
+	for (size_t i = 0; i < spec->device_count; i++)
+		if (!site_device(site, spec->devices[i].name))
+			return err_set(err, ERR_INPUT,
+				       "jail '%s': there is no device '%s' for jails on this host: "
+				       "its administrator can list it in %s ('device %s /dev/…')",
+				       spec->name, spec->devices[i].name, site->file,
+				       spec->devices[i].name);
+	return 0;
+}
+
+int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
+{
+	const struct site_jail *most = &site->jail;
+	uint64_t bytes = 0, inodes = 0;
+
+	for (size_t i = 0; i < spec->plan.tmpfs_count; i++) {
+		bytes += spec->plan.tmpfs[i].bytes;
+		inodes += spec->plan.tmpfs[i].inodes;
+	}
+	if (most->cpu_milli > 0 && spec->cgroup.cpu_milli == 0)
+		spec->cgroup.cpu_milli = most->cpu_milli;
+	const struct {
+		const char *key, *unit;
+		uint64_t asked, most;
+	} asked[] = {
+		{ "jail.memory", "bytes of memory", spec->cgroup.memory, most->memory },
+		{ "jail.pids", "processes", spec->cgroup.pids, most->pids },
+		{ "jail.cpus", "thousandths of a CPU", spec->cgroup.cpu_milli, most->cpu_milli },
+		{ "jail.wall", "ms of time", spec->time.wall_ms, most->wall_ms },
+		{ "jail.wall", "ms to collect", spec->collect.wall_ms, most->wall_ms },
+		{ "jail.bytes", "bytes in its file systems", bytes, most->bytes },
+		{ "jail.inodes", "files in its file systems", inodes, most->inodes },
+		{ "jail.output", "bytes to collect",
+		  spec->collect.wanted ? spec->collect.limits.total : 0, most->output },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(asked); i++)
+		if (asked[i].most > 0 && asked[i].asked > asked[i].most)
+			return err_set(err, ERR_INPUT,
+				       "jail '%s': %" PRIu64 " %s are more than the %" PRIu64
+				       " that this host allows a jail: ask for less, or have its "
+				       "administrator raise '%s' in %s",
+				       spec->name, asked[i].asked, asked[i].unit, asked[i].most,
+				       asked[i].key, site->file);
+	if (!site->has_host_root && spec->plan.root == PLAN_ROOT_HOST)
+		return err_set(err, ERR_INPUT,
+			       "jail '%s': this host does not give jails its own /usr as their "
+			       "root: its administrator can, by 'root.host yes' in %s",
+			       spec->name, site->file);
+	return check_devices(site, spec, err);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/site.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/base/fd.h"
+#include "sandbox/base/str.h"
+#include "tests/lib/check.h"
+
+static struct site site;
+static struct err err;
+static struct jail_spec spec;
+
+static int parse(const char *text)
+{
+	err = (struct err) ERR_INIT;
+	return site_parse("site.conf", text, strlen(text), &site, &err);
+}
+
+static void check_refused(const char *text, const char *want)
+{
+	struct site before;
+
+	site_default(&site);
+	before = site;
+	CHECK_INT(parse(text), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	CHECK_STR(err.text, want);
+	CHECK(memcmp(&before, &site, sizeof(site)) == 0);
+}
+
+TEST(every_key_is_taken_and_comments_and_blanks_mean_nothing)
+{
+	CHECK_OK(parse("# a comment\n\n  \t\nuid.base 0x60000000\nuid.ranges\t8  \n"
+		       "jail.memory 64GiB\njail.pids 4096\njail.cpus 1.5\njail.wall 2h\n"
+		       "jail.bytes 8GiB\njail.inodes 100000\njail.output 1GiB\n"
+		       "client.jails 3\nclient.memory 1TiB\nclient.pids 9999\nclient.timing 90m\n"
+		       "group users\nroot.host no\n"
+		       "source rocm squashfs /var/lib/proctor/rocm.sqfs\n"
+		       "  source tree folder   /srv/tree\n"
+		       "device gpu-0 /dev/dri/renderD128"));
+	CHECK_INT(site.uid_base, 0x60000000);
+	CHECK_INT(site.uid_ranges, 8);
+	CHECK_INT(site.jail.memory, 64 * GIB);
+	CHECK_INT(site.jail.pids, 4096);
+	CHECK_INT(site.jail.cpu_milli, 1500);
+	CHECK_INT(site.jail.wall_ms, 7200000);
+	CHECK_INT(site.jail.bytes, 8 * GIB);
+	CHECK_INT(site.jail.inodes, 100000);
+	CHECK_INT(site.jail.output, GIB);
+	CHECK_INT(site.client.jails, 3);
+	CHECK_INT(site.client.memory, TIB);
+	CHECK_INT(site.client.pids, 9999);
+	CHECK_INT(site.client.timing_ms, 90 * 60000);
+	CHECK_STR(site.group, "users");
+	CHECK_INT(site.has_host_root, 0);
+	CHECK_INT(site.source_count, 2);
+	CHECK_STR(site.sources[1].name, "tree");
+	CHECK_INT(site.sources[0].kind, SITE_SQUASHFS);
+	CHECK_STR(site.sources[0].path, "/var/lib/proctor/rocm.sqfs");
+	CHECK_STR(site_device(&site, "gpu-0")->path, "/dev/dri/renderD128");
+	CHECK(!site_device(&site, "gpu-1"));
+	CHECK_STR(site.file, "site.conf");
+}
+
+TEST(an_empty_file_is_the_defaults)
+{
+	CHECK_OK(parse(""));
+	CHECK_INT(site.uid_base, 0x70000000);
+	CHECK_INT(site.uid_ranges, 1024);
+	CHECK_INT(site.jail.memory, 0);
+	CHECK_INT(site.client.jails, 64);
+	CHECK_INT(site.has_host_root, 1);
+	CHECK_STR(site.group, "proctor");
+}
+
+TEST(mistakes_are_told_by_file_line_key_value_and_a_way_out)
+{
+	/* clang-format off */
+	static const struct { const char *text, *want; } rows[] = {
+		{ "jail.memroy 1GiB", "site.conf:1: key 'jail.memroy' does not exist (its value is '1GiB'): proctor-site.conf(5) lists those that do" },
+		{ "\njail.memory", "site.conf:2: key 'jail.memory' has no value: write 'jail.memory VALUE', or remove the line" },
+		{ "jail.pids 9\njail.pids 9", "site.conf:2: key 'jail.pids': '9' is its second value, the first stands in line 1: remove one" },
+		{ "group a\ngroup b", "site.conf:2: key 'group': 'b' is its second value, the first stands in line 1: remove one" },
+		{ "group a:b", "site.conf:1: key 'group': 'a:b' is no name of a group, and no number of one" },
+		{ "jail.memory 9 GiB", "site.conf:1: key 'jail.memory': '9 GiB' is not a size from 16MiB to 1024TiB" },
+		{ "jail.memory 9", "site.conf:1: key 'jail.memory': '9' is not a size from 16MiB to 1024TiB" },
+		{ "jail.memory 1MiB", "site.conf:1: key 'jail.memory': '1MiB' is not a size from 16MiB to 1024TiB" },
+		{ "jail.memory 99999999999999999999GiB", "site.conf:1: key 'jail.memory': '99999999999999999999GiB' is not a size from 16MiB to 1024TiB" },
+		{ "jail.memory 999999999999999999TiB", "site.conf:1: key 'jail.memory': '999999999999999999TiB' is not a size from 16MiB to 1024TiB" },
+		{ "jail.pids 010", "site.conf:1: key 'jail.pids': '010' is not a number from 4 to 4194304" },
+		{ "jail.pids -5", "site.conf:1: key 'jail.pids': '-5' is not a number from 4 to 4194304" },
+		{ "jail.cpus 1.", "site.conf:1: key 'jail.cpus': '1.' is not CPUs from 0.01 to 1024" },
+		{ "jail.cpus 0.001", "site.conf:1: key 'jail.cpus': '0.001' is not CPUs from 0.01 to 1024" },
+		{ "jail.wall 2d", "site.conf:1: key 'jail.wall': '2d' is not a time from 1ms to 168h" },
+		{ "root.host maybe", "site.conf:1: key 'root.host': 'maybe' is not yes or no" },
+		{ "uid.base 0", "site.conf:1: key 'uid.base': '0' is not an id from 0x10000 to 0xfffe0000" },
+		{ "uid.base 0x1000000000", "site.conf:1: key 'uid.base': '0x1000000000' is not an id from 0x10000 to 0xfffe0000" },
+		{ "uid.base 0x", "site.conf:1: key 'uid.base': '0x' is not an id from 0x10000 to 0xfffe0000" },
+		{ "uid.base 100000", "site.conf: key 'uid.base': '0x186a0' is no multiple of 65536: take 0x20000" },
+		{ "uid.base 0xfff00000", "site.conf: key 'uid.ranges': '1024' ranges from 0xfff00000 do not fit below 0xffff0000: at most 15 do" },
+		{ "uid.ranges 0", "site.conf:1: key 'uid.ranges': '0' is not a number from 1 to 65534" },
+		{ "source host folder /x", "site.conf:1: key 'source': 'host' is no name for a source: take 1 to 31 letters, digits, '-', '_' and '.', and not 'host'" },
+		{ "source ../x folder /x", "site.conf:1: key 'source': '../x' is no name for a source: take 1 to 31 letters, digits, '-', '_' and '.', and not 'host'" },
+		{ "source a image /x", "site.conf:1: key 'source': 'image' is no kind of source: folder, squashfs and erofs are" },
+		{ "source a folder x", "site.conf:1: key 'source': 'x' is no plain absolute path of at most 255 bytes: write 'source NAME KIND /PATH'" },
+		{ "source a folder /x/../y", "site.conf:1: key 'source': '/x/../y' is no plain absolute path of at most 255 bytes: write 'source NAME KIND /PATH'" },
+		{ "source a folder /x y", "site.conf:1: key 'source': '/x' is no plain absolute path of at most 255 bytes: write 'source NAME KIND /PATH'" },
+		{ "source a folder /x\nsource a folder /y", "site.conf:2: key 'source': 'a' names a source above already: take another name" },
+		{ "device a /etc/shadow", "site.conf:1: key 'device': '/etc/shadow' is no plain path below /dev of at most 63 bytes: write 'device NAME /dev/PATH'" },
+		{ "device a /dev/../etc/shadow", "site.conf:1: key 'device': '/dev/../etc/shadow' is no plain path below /dev of at most 63 bytes: write 'device NAME /dev/PATH'" },
+		{ "device a /dev/x\ndevice a /dev/y", "site.conf:2: key 'device': 'a' names a device above already: take another name" },
+		{ "device a", "site.conf:1: key 'device': '' is no plain path below /dev of at most 63 bytes: write 'device NAME /dev/PATH'" },
+		{ "group x\r\n", "site.conf:1: byte 8 of the line is 0x0d: only printable ASCII is possible" },
+		{ "\n\ngro\xc3\xbcp x", "site.conf:3: byte 4 of the line is 0xc3: only printable ASCII is possible" },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		check_refused(rows[i].text, rows[i].want);
+}
+
+TEST(a_line_and_a_list_have_their_limits)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	for (int i = 0; i < 300; i++)
+		str_addf(&text, "x");
+	check_refused(text.text, "site.conf:1: the line has 300 bytes: 299 are possible");
+	str_clear(&text);
+	for (int i = 0; i <= SITE_DEVICES_MAX; i++)
+		str_addf(&text, "device d%d /dev/null\n", i);
+	check_refused(text.text, "site.conf:65: key 'device': 'd64' is a device too many: 64 are "
+				 "possible");
+	str_clear(&text);
+	for (int i = 0; i <= SITE_SOURCES_MAX; i++)
+		str_addf(&text, "source s%d folder /x\n", i);
+	check_refused(text.text, "site.conf:33: key 'source': 's32' is a source too many: 32 are "
+				 "possible");
+}
+
+TEST(a_zero_byte_is_no_end)
+{
+	static const char text[] = "group x\0\njail.pids oops";
+
+	CHECK_INT(site_parse("site.conf", text, sizeof(text) - 1, &site, &err), -1);
+	CHECK_STR(err.text,
+		  "site.conf:1: byte 8 of the line is 0x00: only printable ASCII is possible");
+}
+
+/* --- the file --- */
+
+static const char *path_of(const char *name)
+{
+	static char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", check_folder_path(), name);
+	return path;
+}
+
+static void put(const char *name, const char *text, mode_t mode)
+{
+	auto_fd fd = openat(check_folder(), name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	CHECK(fd >= 0);
+	CHECK_INT(write(fd, text, strlen(text)), strlen(text));
+	CHECK(fchmod(fd, mode) == 0);
+}
+
+static void check_not_loaded(const char *name, const char *part)
+{
+	err = (struct err) ERR_INIT;
+	CHECK_INT(site_load(path_of(name), &site, &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	if (!strstr(err.text, part))
+		check_fail(__FILE__, __LINE__, "'%s' lacks '%s'", err.text, part);
+}
+
+TEST(no_file_and_no_folder_are_the_defaults)
+{
+	check_folder();
+	CHECK_INT(site_load(path_of("none"), &site, &err), 0);
+	CHECK_INT(site.uid_ranges, 1024);
+	CHECK_INT(site_load(path_of("no/folder/none"), &site, &err), 0);
+}
+
+TEST(only_a_file_of_roots_that_nobody_else_writes_is_believed)
+{
+	check_folder();
+	if (geteuid() != 0)
+		SKIP("needs root");
+	put("site.conf", "uid.ranges 7\n", 0644);
+	CHECK_INT(site_load(path_of("site.conf"), &site, &err), 1);
+	CHECK_INT(site.uid_ranges, 7);
+	put("site.conf", "uid.ranges 7\n", 0664);
+	check_not_loaded("site.conf", "has mode 0664: root alone may be able to write it");
+	put("site.conf", "uid.ranges 7\n", 0602);
+	check_not_loaded("site.conf", "has mode 0602");
+	put("site.conf", "uid.ranges 7\n", 0644);
+	CHECK(fchownat(check_folder(), "site.conf", 1, 0, 0) == 0);
+	check_not_loaded("site.conf", "belongs to user 1");
+	CHECK(symlinkat("/etc/passwd", check_folder(), "link") == 0);
+	check_not_loaded("link", "open '");
+	CHECK(mkfifoat(check_folder(), "fifo", 0600) == 0);
+	check_not_loaded("fifo", "is no regular file");
+	CHECK(mkdirat(check_folder(), "folder", 0700) == 0);
+	check_not_loaded("folder", "is no regular file");
+	put("site.conf", "", 0644);
+	CHECK(fchmod(check_folder(), 0777) == 0);
+	CHECK(fchownat(check_folder(), "site.conf", 0, 0, 0) == 0);
+	check_not_loaded("site.conf", "has mode 0777");
+}
+
+TEST(a_file_that_is_too_large_is_refused)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	check_folder();
+	if (geteuid() != 0)
+		SKIP("needs root");
+	while (text.len <= SITE_FILE_MAX)
+		str_addf(&text, "# comment\n");
+	put("site.conf", text.text, 0644);
+	check_not_loaded("site.conf", "65536");
+}
+
+/* --- what it means --- */
+
+static void check_bound(const char *conf, const char *want)
+{
+	CHECK_OK(parse(conf));
+	CHECK_INT(site_bound(&site, &spec, &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK_STR(err.text, want);
+}
+
+TEST(a_jail_gets_no_more_than_the_site_permits_and_learns_which_key_it_is)
+{
+	spec_init(&spec, "test");
+	CHECK_OK(parse("jail.memory 1GiB\njail.pids 256\njail.wall 60s\njail.bytes 448MiB\n"
+		       "jail.inodes 86016\njail.output 1B"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	CHECK_INT(spec.cgroup.cpu_milli, 0);
+	check_bound("jail.memory 1023MiB",
+		    "jail 'test': 1073741824 bytes of memory are more than the 1072693248 that "
+		    "this host allows a jail: ask for less, or have its administrator raise "
+		    "'jail.memory' in site.conf");
+	check_bound("jail.pids 255", "jail 'test': 256 processes are more than the 255 that this "
+				     "host allows a jail: ask for less, or have its administrator "
+				     "raise 'jail.pids' in site.conf");
+	check_bound("jail.wall 59s", "jail 'test': 60000 ms of time are more than the 59000 that "
+				     "this host allows a jail: ask for less, or have its "
+				     "administrator raise 'jail.wall' in site.conf");
+	check_bound("jail.bytes 447MiB",
+		    "jail 'test': 469762048 bytes in its file systems are more than the 468713472 "
+		    "that this host allows a jail: ask for less, or have its administrator raise "
+		    "'jail.bytes' in site.conf");
+	check_bound("jail.inodes 86015",
+		    "jail 'test': 86016 files in its file systems are more than the 86015 that "
+		    "this host allows a jail: ask for less, or have its administrator raise "
+		    "'jail.inodes' in site.conf");
+	spec.collect.wanted = 1;
+	spec.collect.limits.total = 2;
+	check_bound("jail.output 1B",
+		    "jail 'test': 2 bytes to collect are more than the 1 that this host allows a "
+		    "jail: ask for less, or have its administrator raise 'jail.output' in "
+		    "site.conf");
+	check_bound("root.host no", "jail 'test': this host does not give jails its own /usr as "
+				    "their root: its administrator can, by 'root.host yes' in "
+				    "site.conf");
+}
+
+TEST(who_asks_for_no_limit_of_cpu_time_gets_the_sites)
+{
+	spec_init(&spec, "test");
+	CHECK_OK(parse("jail.cpus 2"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	CHECK_INT(spec.cgroup.cpu_milli, 2000);
+	spec.cgroup.cpu_milli = 2001;
+	check_bound("jail.cpus 2", "jail 'test': 2001 thousandths of a CPU are more than the 2000 "
+				   "that this host allows a jail: ask for less, or have its "
+				   "administrator raise 'jail.cpus' in site.conf");
+}
+
+TEST(a_device_that_is_not_listed_is_refused_by_name)
+{
+	spec_init(&spec, "test");
+	spec.device_count = 1;
+	snprintf(spec.devices[0].name, sizeof(spec.devices[0].name), "gpu0");
+	CHECK_OK(parse("device gpu0 /dev/full"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	check_bound("device gpu1 /dev/full",
+		    "jail 'test': there is no device 'gpu0' for jails on this host: its "
+		    "administrator can list it in site.conf ('device gpu0 /dev/…')");
+}
