@@ -116,6 +116,11 @@ int cgroup_host_open(struct cgroup_host *out, struct err *err) must_check;
  */
 void cgroup_host_done(struct cgroup_host *host);
 
+/**
+ * cgroup_host_forget() - in a child: close the folder, which goes on to be its parent's
+ */
+void cgroup_host_forget(struct cgroup_host *host);
+
 /* -- who asks for jails: cgroup_client.c -- */
 
 /*

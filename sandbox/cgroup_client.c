@@ -162,7 +162,7 @@ static int find_delegated(char *path, size_t mount, pid_t pid, uid_t uid, uint32
 			return fd_take(&fd);
 		offered = cgroup_folder_offers(fd, "cgroup.controllers");
 		if (first && has_all(offered, needed) && cgroup_folder_is_alone(fd, pid) &&
-		    cgroup_folder_delegate(fd, pid, offered & wanted, &none) == 0)
+		    cgroup_folder_delegate(fd, pid, uid, offered & wanted, &none) == 0)
 			return fd_take(&fd);
 		first = false;
 		*strrchr(path, '/') = '\0';

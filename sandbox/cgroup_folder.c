@@ -161,6 +161,9 @@ void cgroup_folder_leave(int *fd)
 {
 	if (*fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB) == 0)
 		best_effort(unlinkat(*fd, "../" CGROUP_FOLDER, AT_REMOVEDIR));
+	/* A child may have a copy, which would keep the lock, and all others waiting. */
+	if (*fd >= 0)
+		flock(*fd, LOCK_UN);
 	fd_close(fd);
 }
 
@@ -207,7 +210,7 @@ int cgroup_folder_enable(int group_fd, uint32_t set, struct err *err)
 }
 
 /* A group that hands controllers on has no processes of its own. */
-int cgroup_folder_delegate(int group_fd, pid_t pid, uint32_t wanted, struct err *err)
+int cgroup_folder_delegate(int group_fd, pid_t pid, uid_t uid, uint32_t wanted, struct err *err)
 {
 	struct err ignored = ERR_INIT;
 	char who[16];
@@ -215,6 +218,8 @@ int cgroup_folder_delegate(int group_fd, pid_t pid, uint32_t wanted, struct err 
 	snprintf(who, sizeof(who), "%d", (int) pid);
 	if (mkdirat(group_fd, LEAF, 0755) < 0 && errno != EEXIST)
 		return err_sys(err, "create control group '" LEAF "'");
+	if (fchownat(group_fd, LEAF, uid, (gid_t) -1, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(err, "give control group '" LEAF "' to user %u", uid);
 	if (io_write_kernel_file(group_fd, LEAF "/cgroup.procs", who, err) < 0)
 		return -1;
 	if (cgroup_folder_enable(group_fd, wanted, err) == 0)

@@ -65,6 +65,7 @@ bool cgroup_folder_is_alone(int group_fd, pid_t pid);
 
 /**
  * cgroup_folder_delegate() - make a group hand controllers on: its only process moves down into a
- * leaf, and back if that was in vain
+ * leaf that belongs to @uid, and back if that was in vain
  */
-int cgroup_folder_delegate(int group_fd, pid_t pid, uint32_t wanted, struct err *err) must_check;
+int cgroup_folder_delegate(int group_fd, pid_t pid, uid_t uid, uint32_t wanted,
+			   struct err *err) must_check;

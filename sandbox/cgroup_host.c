@@ -59,7 +59,8 @@ static int open_parent(struct arena *arena, const struct cgroup_place *place, ui
 			return fd_take(&fd);
 		offered = cgroup_folder_offers(fd, "cgroup.controllers");
 		if (first && has_all(offered, needed) && cgroup_folder_is_alone(fd, getpid())) {
-			if (cgroup_folder_delegate(fd, getpid(), offered & wanted, err) < 0)
+			if (cgroup_folder_delegate(fd, getpid(), geteuid(), offered & wanted, err) <
+			    0)
 				return err_wrap(err, "'%s'", path->text);
 			return fd_take(&fd);
 		}
@@ -132,5 +133,13 @@ void cgroup_host_done(struct cgroup_host *host)
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		cgroup_folder_leave(&host->v1_fds[i]);
 	cgroup_folder_leave(&host->unified_fd);
+	*host = CGROUP_HOST_INIT;
+}
+
+void cgroup_host_forget(struct cgroup_host *host)
+{
+	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
+		fd_close(&host->v1_fds[i]);
+	fd_close(&host->unified_fd);
 	*host = CGROUP_HOST_INIT;
 }

@@ -7,14 +7,18 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/cgroup_folder.h"
 
 /* A line is "v2 PATH", or the name of a v1 controller and the path. */
 #define UNIFIED "v2"
+
+enum { LOCK_TRIES = 100 };
 
 void cgroup_places_text(const struct cgroup_host *host, char out[CGROUP_PLACES_MAX])
 {
@@ -24,6 +28,21 @@ void cgroup_places_text(const struct cgroup_host *host, char out[CGROUP_PLACES_M
 		if (host->v1_paths[i][0] != '\0')
 			used += (size_t) snprintf(out + used, CGROUP_PLACES_MAX - used, "%s %s\n",
 						  cgroup_controller_names[i], host->v1_paths[i]);
+}
+
+/* Whoever leaves the folder has it alone for a moment; nobody is waited for longer. */
+static int lock_shared(int fd, const char *path, struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NS_PER_MS };
+
+	for (int try = 0; try < LOCK_TRIES; try++) {
+		if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return err_sys(err, "lock '%s'", path);
 }
 
 /* Return: the folder, locked shared; -1 with no error where it is gone. */
@@ -39,10 +58,7 @@ static int open_place(const char *path, long magic, struct err *err)
 		return err_sys(err, "look at the control group '%s'", path);
 	if (kind.f_type != magic || info.st_uid != geteuid())
 		return -1; /* somebody else's by now */
-	/* It is root's and closed to others, so nobody keeps us waiting. */
-	if (flock(fd, LOCK_SH) < 0)
-		return err_sys(err, "lock '%s'", path);
-	return fd_take(&fd);
+	return lock_shared(fd, path, err) < 0 ? -1 : fd_take(&fd);
 }
 
 /* Into the descriptor that the line is about; false: it is no line of ours. */

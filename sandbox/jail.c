@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/jail.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,15 +24,11 @@
 /* How long a kill is given before it is repeated. */
 #define AGAIN_MS 100
 
-static void name_leaf(uint32_t number, char *out, size_t room)
-{
-	snprintf(out, room, JAIL_LEASE "-%04u", number);
-}
-
 static int make_cgroup(struct jail *jail, struct err *err)
 {
-	/* The lease is ours, so whatever has this name belongs to a holder that is dead. */
-	if (cgroup_reap(jail->host->cgroups, jail->leaf, err) < 0)
+	/* What the payload's jail could not remove; jail_take_lease() has seen to it before that.
+	 */
+	if (jail->payload == BRIEF_COLLECT && cgroup_reap(jail->host->cgroups, jail->leaf, err) < 0)
 		return -1;
 	if (cgroup_create(jail->host->cgroups, jail->leaf, &jail->limits, &jail->cgroup, err) < 0)
 		return -1;
@@ -46,7 +41,8 @@ static void drop_cgroup(struct jail *jail)
 	struct err err = ERR_INIT;
 
 	/* What can not be removed now is reaped by the next taker of the lease. */
-	best_effort(cgroup_remove(&jail->cgroup, &err));
+	if (cgroup_remove(&jail->cgroup, &err) < 0)
+		jail->is_left = true;
 }
 
 static int make_nodes(int dev_fd, const void *devices, struct err *err)
@@ -257,6 +253,7 @@ static int wait_for_start(struct jail *jail, struct err *err)
 	struct pollfd ready[] = {
 		{ .fd = jail->report_fd, .events = POLLIN },
 		{ .fd = jail->fds->fd[SPEC_FD_CONTROL], .events = POLLIN | POLLRDHUP },
+		{ .fd = jail->host->ties.fd, .events = POLLIN },
 	};
 	uint64_t limit = START_MS;
 	int64_t deadline;
@@ -270,6 +267,8 @@ static int wait_for_start(struct jail *jail, struct err *err)
 			return err_sys(err, "wait for pid 1");
 		if (ready[1].revents & (POLLRDHUP | POLLHUP | POLLERR))
 			return err_set(err, ERR_SYS, "the client has gone");
+		if (ready[2].revents && ties_broken(&jail->host->ties) != TIE_NONE)
+			return err_set(err, ERR_SYS, "what the jail was tied to has ended");
 		if (!ready[0].revents && clock_now() >= deadline)
 			return err_set(err, ERR_INPUT, "it was not ready after %llu ms",
 				       (unsigned long long) limit);
@@ -337,50 +336,6 @@ int jail_build(struct jail *jail, struct err *err)
 	return 0;
 }
 
-/* A leaf whose lease is free has no monitor. What resists is the next one's. */
-static void reap_leaf(const struct jail_host *host, const char *name)
-{
-	cleanup(lease_done) struct lease lease = LEASE_INIT;
-	struct err err = ERR_INIT;
-	uint32_t number;
-	char leaf[64];
-
-	if (sscanf(name, JAIL_LEASE "-%u", &number) != 1 || number >= host->range_count)
-		return;
-	name_leaf(number, leaf, sizeof(leaf));
-	if (strcmp(leaf, name) != 0)
-		return;
-	if (lease_try(host->state_fd, JAIL_LEASE, number, &lease, &err) > 0)
-		best_effort(cgroup_reap(host->cgroups, leaf, &err));
-}
-
-static void reap_folder(const struct jail_host *host, int fd)
-{
-	int folder_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = folder_fd < 0 ? NULL : fdopendir(folder_fd);
-	const struct dirent *entry;
-
-	if (!folder) {
-		fd_close(&folder_fd);
-		return;
-	}
-	while ((entry = readdir(folder)))
-		reap_leaf(host, entry->d_name);
-	closedir(folder);
-}
-
-/*
- * In every hierarchy: whoever cleared a dead jail's v2 leaf may have been in another v1 group than
- * its launcher, and then did not see the leaf there.
- */
-void jail_reap(const struct jail_host *host)
-{
-	reap_folder(host, host->cgroups->unified_fd);
-	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
-		if (host->cgroups->v1_fds[i] >= 0)
-			reap_folder(host, host->cgroups->v1_fds[i]);
-}
-
 void jail_init(struct jail *jail, const struct jail_host *host, const struct jail_spec *spec,
 	       struct spec_fds *fds, const struct lease *lease)
 {
@@ -399,5 +354,5 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.devices_fd = -1,
 		.denied_fd = -1,
 	};
-	name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
+	jail_name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
 }

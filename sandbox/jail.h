@@ -7,6 +7,7 @@
 #include "sandbox/devices.h"
 #include "sandbox/handshake.h"
 #include "sandbox/lease.h"
+#include "sandbox/ties.h"
 #include "sandbox/wire.h"
 
 /*
@@ -17,7 +18,10 @@
 /* What a jail leases: a range of uids, and with it a name for its control group. */
 #define JAIL_LEASE "uids"
 
-/* What all jails of a launcher share; prepared once. */
+/*
+ * What all jails of a launcher share; prepared once. A monitor has a copy of its own, in which the
+ * last ones are of its client.
+ */
 struct jail_host {
 	const struct cgroup_host *cgroups;
 	const struct seccomp_program *filter, *worker_filter;
@@ -29,6 +33,8 @@ struct jail_host {
 	uint32_t range_base; /* first host id of the uid ranges */
 	uint32_t range_count;
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
+	struct ties ties;                /* what the jail ends with, beside its control socket */
+	uint32_t clamped; /* limits of the spec that the client's groups made lower: bits */
 };
 
 struct jail {
@@ -41,6 +47,7 @@ struct jail {
 	struct cgroup_limits limits;
 	uint32_t without; /* what the host can not enforce and the spec does without: bits */
 
+	bool is_left; /* its control group could not be removed */
 	size_t built; /* steps that were applied */
 	struct cgroup cgroup;
 	struct process init;
@@ -53,6 +60,31 @@ struct jail {
 	struct report start;      /* what pid 1 said first */
 	struct message_fds tmpfs; /* a read-only clone of each */
 };
+
+/* -- jail_lease.c -- */
+
+/**
+ * jail_name_leaf() - the control group's name of the jail with this lease
+ */
+void jail_name_leaf(uint32_t number, char *out, size_t room);
+
+/**
+ * jail_take_lease() - take a lease whose last holder has left nothing, or clear that up first
+ *
+ * One that can not be cleared is passed over from then on, until jail_reap() could. The holder's
+ * control groups are noted in it.
+ */
+int jail_take_lease(const struct jail_host *host, struct lease *out, struct err *err) must_check;
+
+/**
+ * jail_reap() - kill and remove what jails have left whose monitor was killed
+ *
+ * The next taker of the lease would do so as well; this is for when there may be none, and for what
+ * could not be cleared at once.
+ */
+void jail_reap(const struct jail_host *host);
+
+/* -- jail.c -- */
 
 /**
  * jail_init() - a jail that is not built yet, for the payload of @spec
@@ -73,13 +105,6 @@ int jail_build(struct jail *jail, struct err *err) must_check;
  * left; may be called again
  */
 void jail_end_processes(struct jail *jail);
-
-/**
- * jail_reap() - kill and remove what jails have left whose monitor was killed
- *
- * The next taker of the lease would do so as well; this is for when there may be none.
- */
-void jail_reap(const struct jail_host *host);
 
 /**
  * jail_take_down() - undo all steps that were applied

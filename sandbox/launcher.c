@@ -3,13 +3,14 @@
 /*
  * proctor-launcher: the only part of proctor that keeps root
  *
- *	proctor-launcher --socket=FD [--prefix=DIR]…
+ *	proctor-launcher --socket=FD [--site=FILE] [--prefix=DIR]…
+ *	proctor-launcher --listen [--socket=PATH] [--site=FILE] [--prefix=DIR]…
  *
- * A private child of proctor: requests come over the inherited socket, and when that closes the
- * launcher waits for its monitors and ends. It parses no configuration and reads no byte that an
- * agent wrote; it checks each request as a whole, forks a monitor for it and goes back to the
- * socket. Behind a monitor that was killed it clears up. It prints nothing: errors go to the client
- * as events.
+ * Either a private child of proctor: requests come over the inherited socket, and when that closes
+ * the launcher waits for its monitors and ends. Or a service, for the members of a group: its
+ *socket is systemd's, or one of its own. serve.c has what both do. It parses site.conf and reads no
+ *byte that an agent wrote. It prints nothing but why a service can not start: errors go to the
+ *client as events.
  */
 
 #include "sandbox/launcher.h"
@@ -17,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,29 +25,34 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
-#include "sandbox/base/process.h"
+#include "sandbox/base/syscalls.h"
 #include "sandbox/caps.h"
-#include "sandbox/monitor.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/serve.h"
 
 /* The program of pid 1, see init-image.S. */
 extern const unsigned char init_image[], init_image_end[];
 
 struct launcher {
-	int socket_fd;
-	int children_fd; /* a signalfd: readable when a child has ended */
 	struct cgroup_host cgroups;
 	struct seccomp_program filter, worker_filter;
 	struct denied_calls refused;
 	struct device_slice devices;
-	struct jail_host host;
+	struct site site;
+	struct server server;
+};
+
+struct launcher_options {
+	bool listen;
+	const char *socket; /* a number, or with --listen a path; NULL: systemd's */
+	const char *site;
 };
 
 /*
@@ -63,19 +68,39 @@ static int leave_mounts(struct err *err)
 	return 0;
 }
 
-static int prepare(struct launcher *launcher, struct err *err)
+/* A service for others is an administrator's decision: without his file there is none. */
+static int load_site(struct launcher *launcher, const struct launcher_options *options,
+		     struct err *err)
 {
-	struct jail_host *host = &launcher->host;
+	int got = site_load(options->site, &launcher->site, err);
 
-	if (geteuid() != 0)
-		return err_set(err, ERR_HOST, "proctor's launcher needs root: use sudo");
-	if (caps_require(LAUNCHER_NEEDS, err) < 0)
+	if (got == 0 && options->listen)
+		return err_set(err, ERR_HOST,
+			       "there is no '%s', so nobody but root may have jails: copy "
+			       "site.conf.example there, see proctor-site.conf(5)",
+			       options->site);
+	launcher->server.site = &launcher->site;
+	launcher->server.host.range_base = (uint32_t) launcher->site.uid_base;
+	launcher->server.host.range_count = (uint32_t) launcher->site.uid_ranges;
+	return got < 0 ? -1 : 0;
+}
+
+/* Where we are before we may have to move, and what that allows. */
+static int find_cgroups(struct launcher *launcher, struct err *err)
+{
+	struct server *server = &launcher->server;
+
+	if (cgroup_groups_of(getpid(), &server->groups, err) < 0 ||
+	    cgroup_host_open(&launcher->cgroups, err) < 0)
 		return -1;
-	host->state_fd = lease_open_folder(LAUNCHER_STATE, err);
-	if (host->state_fd < 0)
-		return -1;
-	if (leave_mounts(err) < 0 || cgroup_host_open(&launcher->cgroups, err) < 0 ||
-	    seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0 ||
+	return cgroup_bounds_read(&server->groups, &launcher->cgroups, &server->own, err);
+}
+
+static int prepare_host(struct launcher *launcher, struct err *err)
+{
+	struct jail_host *host = &launcher->server.host;
+
+	if (seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0 ||
 	    seccomp_compile(SECCOMP_PROFILE_WORKER, &launcher->worker_filter, err) < 0)
 		return -1;
 	devices_base(&launcher->devices);
@@ -92,118 +117,56 @@ static int prepare(struct launcher *launcher, struct err *err)
 	launcher->refused.count = seccomp_refused(launcher->refused.number, DENIED_MAX);
 	host->refused = &launcher->refused;
 	host->devices = &launcher->devices;
-	host->range_base = LAUNCHER_RANGE_BASE;
-	host->range_count = LAUNCHER_RANGE_COUNT;
-	jail_reap(host);
 	return 0;
 }
 
-/* One request: a monitor takes it over. What was wrong with it goes to the client. */
-static int serve_one(struct launcher *launcher, struct jail_spec *spec)
+static int prepare(struct launcher *launcher, const struct launcher_options *options,
+		   struct err *err)
 {
-	cleanup(spec_fds_done) struct spec_fds fds;
-	struct event refusal = { .kind = EVENT_FAILED };
-	struct process monitor = PROCESS_INIT;
-	struct err ignored = ERR_INIT;
-	int got = wire_receive(launcher->socket_fd, spec, &fds, &refusal.err);
+	struct server *server = &launcher->server;
 
-	if (got == 0)
-		return 0;
-	if (got > 0) {
-		int child = process_fork(&monitor, &refusal.err);
-
-		if (child == 0) {
-			close(launcher->socket_fd);
-			monitor_run(&launcher->host, spec, &fds);
-			_exit(0);
-		}
-		fd_close(&monitor.pid_fd);
-		if (child > 0)
-			return 1;
-	}
-	/* Nonsense without a socket: nobody can be told, and nobody else may suffer from it. */
-	if (fds.fd[SPEC_FD_CONTROL] < 0)
-		return 1;
-	/* If the client has gone meanwhile, the next receive sees it. */
-	best_effort(wire_tell(fds.fd[SPEC_FD_CONTROL], &refusal, NULL, &ignored));
-	return 1;
+	if (geteuid() != 0)
+		return err_set(err, ERR_HOST, "proctor's launcher needs root: use sudo");
+	if (caps_require(LAUNCHER_NEEDS, err) < 0 || load_site(launcher, options, err) < 0)
+		return -1;
+	server->host.state_fd = lease_open_folder(LAUNCHER_STATE, err);
+	if (server->host.state_fd < 0)
+		return -1;
+	if (leave_mounts(err) < 0 || find_cgroups(launcher, err) < 0 ||
+	    prepare_host(launcher, err) < 0)
+		return -1;
+	server->self_fd = sys_pidfd_open(getpid(), 0);
+	if (server->self_fd < 0)
+		return err_sys(err, "watch ourselves");
+	jail_reap(&server->host);
+	return 0;
 }
 
-/* In a process of its own: what resists takes seconds, and requests do not wait. */
-static void reap_jails(struct launcher *launcher)
-{
-	struct process reaper = PROCESS_INIT;
-	struct err ignored = ERR_INIT;
-
-	if (process_fork(&reaper, &ignored) == 0) {
-		close(launcher->socket_fd);
-		jail_reap(&launcher->host);
-		_exit(0);
-	}
-	fd_close(&reaper.pid_fd);
-}
-
-/* A monitor that ends by itself leaves nothing; behind one that was killed others clear up. */
-static void on_children(struct launcher *launcher)
-{
-	struct signalfd_siginfo info;
-	bool killed = false;
-	int status;
-
-	while (read(launcher->children_fd, &info, sizeof(info)) > 0)
-		;
-	while (waitpid(-1, &status, WNOHANG) > 0)
-		killed |= WIFSIGNALED(status);
-	if (killed)
-		reap_jails(launcher);
-}
-
-static void serve(struct launcher *launcher)
-{
-	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
-	struct pollfd ready[] = {
-		{ .fd = launcher->socket_fd, .events = POLLIN },
-		{ .fd = launcher->children_fd, .events = POLLIN },
-	};
-	int more = 1;
-
-	while (more > 0) {
-		if (poll(ready, ARRAY_LEN(ready), -1) < 0)
-			continue;
-		if (ready[1].revents)
-			on_children(launcher);
-		if (ready[0].revents)
-			more = serve_one(launcher, spec);
-	}
-	/* Each monitor ends by itself: its client has gone. */
-	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-		;
-	jail_reap(&launcher->host);
-	cgroup_host_done(&launcher->cgroups);
-}
-
-static int watch_children(struct launcher *launcher, struct err *err)
+/* A private launcher ends with its socket; SIGTERM is how a service is told to. */
+static int watch_signals(struct server *server, bool is_service, struct err *err)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
+	if (is_service)
+		sigaddset(&set, SIGTERM);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return err_sys(err, "block SIGCHLD");
-	launcher->children_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (launcher->children_fd < 0)
+		return err_sys(err, "block signals");
+	server->signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (server->signals_fd < 0)
 		return err_sys(err, "make a signalfd");
 	return 0;
 }
 
-/* Nothing of the terminal or the client's files is left to a launcher or its children. */
-static int detach(struct err *err)
+/* Nothing of the terminal or the client's files is left; a service keeps its log. */
+static int detach(bool is_service, struct err *err)
 {
 	auto_fd null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0)
 		return err_sys(err, "open '/dev/null'");
-	for (int fd = 0; fd <= 2; fd++)
+	for (int fd = 0; fd <= (is_service ? 1 : 2); fd++)
 		if (dup2(null, fd) < 0)
 			return err_sys(err, "redirect descriptor %d", fd);
 	/* A leader of its own group already has what setsid() would give. */
@@ -213,56 +176,117 @@ static int detach(struct err *err)
 	return 0;
 }
 
-static int parse(struct launcher *launcher, int argc, char **argv)
+static int parse(struct launcher *launcher, struct launcher_options *out, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "socket", required_argument, NULL, 's' },
+		{ "listen", no_argument, NULL, 'l' },
 		{ "prefix", required_argument, NULL, 'p' },
+		{ "site", required_argument, NULL, 'c' },
+		{ "socket", required_argument, NULL, 's' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct jail_host *host = &launcher->server.host;
 	size_t masks = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		char *end;
-
 		switch (option) {
+		case 'l':
+			out->listen = true;
+			break;
+		case 'c':
+			out->site = optarg;
+			break;
 		case 's':
-			launcher->socket_fd = (int) strtol(optarg, &end, 10);
+			out->socket = optarg;
 			break;
 		case 'p':
 			if (masks == PLAN_MASKS_MAX)
 				return -1;
-			snprintf(launcher->host.masks[masks], sizeof(launcher->host.masks[masks]),
-				 "%s", optarg);
+			snprintf(host->masks[masks], sizeof(host->masks[masks]), "%s", optarg);
 			masks++;
 			break;
 		default:
 			return -1;
 		}
 	}
-	return launcher->socket_fd >= 3 && optind == argc ? 0 : -1;
+	return optind == argc && (out->listen || out->socket) ? 0 : -1;
+}
+
+static int serve_privately(struct launcher *launcher, const struct launcher_options *options)
+{
+	const int socket_fd = (int) strtol(options->socket, NULL, 10);
+	struct event hello = { .kind = EVENT_READY };
+	struct err err = ERR_INIT;
+
+	if (socket_fd < 3 || fcntl(socket_fd, F_SETFD, FD_CLOEXEC) < 0)
+		return 2;
+	if (detach(false, &err) < 0 || watch_signals(&launcher->server, false, &err) < 0 ||
+	    prepare(launcher, options, &err) < 0) {
+		hello.kind = EVENT_FAILED;
+		hello.err = err;
+	}
+	if (wire_tell(socket_fd, &hello, NULL, &err) < 0 || hello.kind != EVENT_READY ||
+	    serve_add_private(&launcher->server, socket_fd, &err) < 0)
+		return err_exit_code(&err);
+	serve_run(&launcher->server);
+	return 0;
+}
+
+/* Each client has three descriptors here. */
+static void raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static int open_listener(struct launcher *launcher, const struct launcher_options *options,
+			 struct err *err)
+{
+	struct listener *listener = &launcher->server.listener;
+
+	if (options->socket)
+		return listen_on(options->socket, launcher->site.group, listener, err);
+	return listen_inherited(getenv("LISTEN_PID"), getenv("LISTEN_FDS"), listener, err);
+}
+
+static int serve_all(struct launcher *launcher, const struct launcher_options *options)
+{
+	struct err err = ERR_INIT;
+
+	raise_files();
+	if (detach(true, &err) < 0 || watch_signals(&launcher->server, true, &err) < 0 ||
+	    prepare(launcher, options, &err) < 0 || open_listener(launcher, options, &err) < 0) {
+		fprintf(stderr, "proctor-launcher: %s\n", err.text);
+		return err_exit_code(&err);
+	}
+	serve_run(&launcher->server);
+	listen_done(&launcher->server.listener);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct launcher launcher = { .socket_fd = -1, .children_fd = -1 };
-	struct event hello = { .kind = EVENT_READY };
-	struct err err = ERR_INIT;
+	struct launcher_options options = { .site = SITE_FILE };
+	cleanup(mem_free) struct launcher *launcher = mem_alloc(1, sizeof(*launcher));
+	int code;
 
-	if (parse(&launcher, argc, argv) < 0) {
-		fprintf(stderr, "proctor-launcher is started by proctor, see proctor(1)\n");
+	launcher->cgroups = CGROUP_HOST_INIT;
+	launcher->server.listener = LISTENER_INIT;
+	launcher->server.host.ties = TIES_INIT;
+	launcher->server.signals_fd = -1;
+	if (parse(launcher, &options, argc, argv) < 0) {
+		fprintf(stderr, "usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] "
+				"[--prefix=FOLDER]…\n"
+				"Without --listen it is started by proctor, see "
+				"proctor-launcher(8)\n");
 		return 2;
 	}
-	if (fcntl(launcher.socket_fd, F_SETFD, FD_CLOEXEC) < 0)
-		return 2;
-	if (detach(&err) < 0 || watch_children(&launcher, &err) < 0 ||
-	    prepare(&launcher, &err) < 0) {
-		hello.kind = EVENT_FAILED;
-		hello.err = err;
-	}
-	if (wire_tell(launcher.socket_fd, &hello, NULL, &err) < 0 || hello.kind != EVENT_READY)
-		return err_exit_code(&err);
-	serve(&launcher);
-	return 0;
+	code = options.listen ? serve_all(launcher, &options) : serve_privately(launcher, &options);
+	cgroup_host_done(&launcher->cgroups);
+	return code;
 }

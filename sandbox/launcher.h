@@ -8,7 +8,7 @@
 
 /*
  * What the launcher takes of its host, for the launcher and for those who try the same before it
- * does: built-in defaults, as if there were no site.conf.
+ * does; the ids as they are without a site.conf.
  */
 #define LAUNCHER_STATE       "/run/proctor" /* the folder of the leases */
 #define LAUNCHER_RANGE_BASE  UINT32_C(0x70000000)

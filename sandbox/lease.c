@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +54,29 @@ int lease_take(int folder_fd, const char *kind, uint32_t count, struct lease *ou
 	}
 	return err_set(err, ERR_HOST, "all %u leases of '%s' are taken: too many jails at once",
 		       count, kind);
+}
+
+int lease_note(const struct lease *lease, const char *text, struct err *err)
+{
+	size_t len = strlen(text);
+
+	if (ftruncate(lease->lock_fd, 0) < 0 ||
+	    (len > 0 && pwrite(lease->lock_fd, text, len, 0) != (ssize_t) len))
+		return err_sys(err, "write to lease %u", lease->number);
+	return 0;
+}
+
+int lease_read(const struct lease *lease, char *text, size_t room, struct err *err)
+{
+	ssize_t got = pread(lease->lock_fd, text, room, 0);
+
+	if (got < 0)
+		return err_sys(err, "read lease %u", lease->number);
+	if ((size_t) got == room)
+		return err_set(err, ERR_SYS, "lease %u holds more than %zu bytes", lease->number,
+			       room - 1);
+	text[got] = '\0';
+	return 0;
 }
 
 void lease_done(struct lease *lease)

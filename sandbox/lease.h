@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sandbox/base/err.h"
@@ -45,6 +46,18 @@ int lease_take(int folder_fd, const char *kind, uint32_t count, struct lease *ou
  */
 int lease_try(int folder_fd, const char *kind, uint32_t number, struct lease *out,
 	      struct err *err) must_check;
+
+/**
+ * lease_note() - write down what the next taker has to know of this one, should it die; "" once
+ * there is nothing
+ */
+int lease_note(const struct lease *lease, const char *text, struct err *err) must_check;
+
+/**
+ * lease_read() - what the last holder has noted
+ * @room: what does not fit, its end included, is an error
+ */
+int lease_read(const struct lease *lease, char *text, size_t room, struct err *err) must_check;
 
 /**
  * lease_done() - give the lease back; nothing happens if there is none

@@ -92,6 +92,17 @@ static void on_client(struct watch *watch)
 	watch->kill_deadline = clock_now();
 }
 
+/* The launcher's end, the client's, or that of the job that the client runs in. */
+static void on_ties(struct watch *watch)
+{
+	enum tie broken = ties_broken(&watch->jail->host->ties);
+
+	if (broken == TIE_NONE)
+		return;
+	decide(watch, broken == TIE_LAUNCHER ? ENDING_LAUNCHER_LOST : ENDING_STOPPED, 0);
+	watch->kill_deadline = clock_now();
+}
+
 static uint32_t full_disks(const struct jail *jail)
 {
 	uint32_t flags = 0;
@@ -176,6 +187,7 @@ static void watch_payload(struct watch *watch)
 	struct pollfd ready[] = {
 		{ .fd = watch->jail->report_fd, .events = POLLIN },
 		{ .fd = watch->jail->fds->fd[SPEC_FD_CONTROL], .events = POLLIN },
+		{ .fd = watch->jail->host->ties.fd, .events = POLLIN },
 	};
 
 	while (!watch->over) {
@@ -187,6 +199,8 @@ static void watch_payload(struct watch *watch)
 			continue;
 		if (ready[0].revents)
 			on_report(watch);
+		else if (ready[2].revents)
+			on_ties(watch);
 		else if (ready[1].revents)
 			on_client(watch);
 		if (!watch->over)
@@ -211,6 +225,7 @@ static void fill_result(const struct watch *watch, struct jail_result *result)
 	result->flags =
 		watch->flags | full_disks(watch->jail) | (usage.pids_hits > 0 ? JAIL_PIDS_HIT : 0);
 	result->without = watch->jail->without;
+	result->clamped = watch->jail->host->clamped;
 	if (watch->jail->denied)
 		memcpy(result->denied, watch->jail->denied->tries, sizeof(result->denied));
 	if (decided >= 0) {
@@ -275,9 +290,12 @@ static int collect(struct jail *first, const struct lease *lease, struct err *er
 	jail.limits = (struct cgroup_limits){ .memory = COLLECT_MEMORY,
 					      .pids = 16,
 					      .accept = spec->cgroup.accept };
-	if (jail_build(&jail, err) < 0)
+	if (jail_build(&jail, err) < 0) {
+		first->is_left |= jail.is_left;
 		return err_wrap(err, "collect the workspace");
+	}
 	jail_take_down(&jail);
+	first->is_left |= jail.is_left;
 	message_fds_done(&jail.tmpfs);
 	return 0;
 }
@@ -307,6 +325,15 @@ static void leave_cpus(const char *cpus)
 	/* On a host with no other CPU there is nowhere to go. */
 	if (CPU_COUNT(&rest) > 0)
 		sched_setaffinity(0, sizeof(rest), &rest);
+}
+
+/* Nothing is left that the next taker of the lease would have to look for. */
+static void clear_note(const struct jail *jail, const struct lease *lease)
+{
+	struct err ignored = ERR_INIT;
+
+	if (!jail->is_left)
+		best_effort(lease_note(lease, "", &ignored));
 }
 
 static int run_jail(struct jail *jail, const struct lease *lease, struct event *last,
@@ -339,7 +366,8 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 	struct err err = ERR_INIT;
 	struct jail jail;
 
-	if (lease_take(host->state_fd, JAIL_LEASE, host->range_count, &lease, &err) < 0) {
+	if (wire_check_fds(fds, &err) < 0 || jail_take_lease(host, &lease, &err) < 0) {
+		err_wrap(&err, "jail '%s'", spec->name);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
 		return;
 	}
@@ -348,5 +376,6 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 		tell_failure(fds, &jail, &err);
 	else
 		tell(fds, &last, NULL);
+	clear_note(&jail, &lease);
 	message_fds_done(&jail.tmpfs);
 }

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/wire.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
 
 #define MAGIC UINT32_C(0x70726f63)
 
-struct request {
-	uint32_t magic, version;
-	struct jail_spec spec;
-};
-
 struct wish_message {
 	uint32_t magic, ending;
 };
+
+/* How long the launcher, which waits for nobody, has to answer a question. */
+#define ANSWER_MS (10 * 1000)
 
 /* In the place of an ending. */
 #define OUTPUT_CAME UINT32_MAX
@@ -55,19 +57,28 @@ const char *jail_denied_name(size_t index)
 	return index < ARRAY_LEN(denied_names) ? denied_names[index] : NULL;
 }
 
+static size_t add_limits(struct jail_flag *out, const char *what, uint32_t set)
+{
+	size_t count = 0;
+
+	for (const struct name *limit = spec_limit_names; limit->text; limit++)
+		if (set & CGROUP_BIT(limit->value))
+			snprintf(out[count++].text, sizeof(out->text), "%s:%s", what, limit->text);
+	return count;
+}
+
 size_t jail_result_flags(const struct jail_result *result, struct jail_flag out[JAIL_FLAGS_MAX])
 {
 	size_t count = 0;
 
-	_Static_assert(ARRAY_LEN(flag_names) + SPEC_LIMITS + ARRAY_LEN(denied_names) <=
+	_Static_assert(ARRAY_LEN(flag_names) + 2 * SPEC_LIMITS + ARRAY_LEN(denied_names) <=
 			       JAIL_FLAGS_MAX,
 		       "all have room");
 	for (const struct name *flag = flag_names; flag->text; flag++)
 		if (result->flags & (uint32_t) flag->value)
 			snprintf(out[count++].text, sizeof(out->text), "%s", flag->text);
-	for (const struct name *limit = spec_limit_names; limit->text; limit++)
-		if (result->without & CGROUP_BIT(limit->value))
-			snprintf(out[count++].text, sizeof(out->text), "without:%s", limit->text);
+	count += add_limits(out + count, "without", result->without);
+	count += add_limits(out + count, "clamped", result->clamped);
 	for (size_t i = 0; i < ARRAY_LEN(denied_names); i++)
 		if (result->denied[i] > 0)
 			snprintf(out[count++].text, sizeof(out->text), "denied:%s",
@@ -94,10 +105,52 @@ void started_fds_done(struct started_fds *fds)
 	fd_close(&fds->events_fd);
 }
 
+static struct wire_head head_of(enum request_kind kind, uint32_t what)
+{
+	return (struct wire_head){
+		.magic = MAGIC, .version = WIRE_VERSION, .kind = kind, .what = what
+	};
+}
+
+/* Return: 1 for EVENT_READY, 0 for EVENT_BUSY, -1. */
+static int ask(int launcher_fd, enum request_kind kind, uint32_t what, struct err *err)
+{
+	const struct wire_head head = head_of(kind, what);
+	struct pollfd ready = { .fd = launcher_fd, .events = POLLIN };
+	struct event event;
+	int got;
+
+	if (message_send(launcher_fd, &head, sizeof(head), NULL, err) < 0)
+		return -1;
+	do
+		got = poll(&ready, 1, ANSWER_MS);
+	while (got < 0 && errno == EINTR);
+	if (got <= 0)
+		return err_set(err, ERR_SYS, "the launcher does not answer");
+	if (wire_next(launcher_fd, &event, NULL, err) < 0)
+		return -1;
+	if (event.kind == EVENT_READY || event.kind == EVENT_BUSY)
+		return event.kind == EVENT_READY;
+	*err = event.err;
+	if (err->kind == ERR_NONE)
+		return err_set(err, ERR_SYS, "the launcher answers something else");
+	return -1;
+}
+
+int wire_hello(int launcher_fd, struct err *err)
+{
+	return ask(launcher_fd, REQUEST_HELLO, sizeof(struct wire_request), err) < 0 ? -1 : 0;
+}
+
+int wire_timing(int launcher_fd, enum timing_ask what, struct err *err)
+{
+	return ask(launcher_fd, REQUEST_TIMING, what, err);
+}
+
 int wire_request(int launcher_fd, const struct jail_spec *spec, const struct spec_fds *fds,
 		 struct err *err)
 {
-	cleanup(mem_free) struct request *request = mem_alloc(1, sizeof(*request));
+	cleanup(mem_free) struct wire_request *request = mem_alloc(1, sizeof(*request));
 	struct message_fds sent = MESSAGE_FDS_INIT;
 	auto_fd ours = -1, theirs = -1;
 	int pair[2];
@@ -108,8 +161,7 @@ int wire_request(int launcher_fd, const struct jail_spec *spec, const struct spe
 		return -1;
 	ours = pair[0];
 	theirs = pair[1];
-	request->magic = MAGIC;
-	request->version = WIRE_VERSION;
+	request->head = head_of(REQUEST_JAIL, 0);
 	request->spec = *spec;
 	sent.fd[sent.count++] = theirs;
 	for (int role = SPEC_FD_CONTROL + 1; role < SPEC_FD_COUNT; role++) {
@@ -189,44 +241,132 @@ static int sort_fds(const struct jail_spec *spec, struct message_fds *got, struc
 	return 0;
 }
 
-/*
- * A client that does not read must not hold up whoever tells it something, and a socket of another
- * kind would not keep messages apart.
- */
-static int prepare_control(int fd, struct err *err)
+/* A socket of another kind would not keep messages apart. */
+static int check_control(int fd, struct err *err)
 {
-	int domain = 0, type = 0, flags = fcntl(fd, F_GETFL);
+	int domain = 0, type = 0;
 	socklen_t len = sizeof(int);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || domain != AF_UNIX ||
 	    type != SOCK_SEQPACKET)
 		return err_set(err, ERR_INPUT, "the jail's socket is of another kind");
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return err_sys(err, "make the jail's socket nonblocking");
 	return 0;
 }
 
-int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds, struct err *err)
+static int check_head(const struct wire_head *head, size_t len, struct err *err)
 {
-	cleanup(message_fds_done) struct message_fds got = MESSAGE_FDS_INIT;
-	cleanup(mem_free) struct request *request = mem_alloc(1, sizeof(*request));
-	ssize_t len = message_receive(socket_fd, request, sizeof(*request), &got, err);
+	const bool is_jail = head->kind == REQUEST_JAIL;
 
-	spec_fds_init(fds);
+	if (len < sizeof(*head) || head->magic != MAGIC || head->version != WIRE_VERSION ||
+	    len != (is_jail ? sizeof(struct wire_request) : sizeof(*head)) ||
+	    (head->kind == REQUEST_HELLO && head->what != sizeof(struct wire_request)))
+		return err_set(err, ERR_INPUT, "a request of another version of proctor");
+	if (head->kind < REQUEST_HELLO || head->kind > REQUEST_TIMING ||
+	    (head->kind == REQUEST_TIMING && head->what >= TIMING_ASKS) ||
+	    (is_jail && head->what != 0))
+		return err_set(err, ERR_INPUT, "a request for what nobody knows: %u, %u",
+			       head->kind, head->what);
+	return 0;
+}
+
+int wire_peek(int socket_fd, struct wire_asked *out, struct err *err)
+{
+	struct message_in in = { .bytes = &out->request, .room = sizeof(out->request) };
+	ssize_t len = message_peek(socket_fd, &in, err);
+
+	out->has_fds = in.has_fds;
+	out->sender = in.sender;
+	if (len < 0 && err->sys == EMSGSIZE)
+		return err_set(err, ERR_INPUT, "a request is longer than %zu bytes",
+			       sizeof(out->request));
 	if (len <= 0)
 		return (int) len;
-	if ((size_t) len != sizeof(*request) || request->magic != MAGIC ||
-	    request->version != WIRE_VERSION)
-		err_set(err, ERR_INPUT, "a request of another version of proctor");
-	else if (spec_check(&request->spec, err) == 0 &&
-		 sort_fds(&request->spec, &got, fds, err) == 0) {
-		*spec = request->spec;
-		return prepare_control(fds->fd[SPEC_FD_CONTROL], err) < 0 ? -1 : 1;
+	if (check_head(&out->request.head, (size_t) len, err) < 0)
+		return -1;
+	if (out->request.head.kind != REQUEST_JAIL) {
+		if (out->has_fds)
+			return err_set(err, ERR_INPUT, "the request has descriptors too many");
+		return 1;
 	}
+	return spec_check(&out->request.spec, err) < 0 ? -1 : 1;
+}
+
+int wire_take(int socket_fd, const struct jail_spec *spec, struct spec_fds *fds, struct err *err)
+{
+	cleanup(message_fds_done) struct message_fds got = MESSAGE_FDS_INIT;
+
+	spec_fds_init(fds);
+	if (message_take_fds(socket_fd, &got, err) < 0)
+		return -1;
+	if (spec && sort_fds(spec, &got, fds, err) == 0)
+		return check_control(fds->fd[SPEC_FD_CONTROL], err);
 	if (fds->fd[SPEC_FD_CONTROL] < 0 && got.count > 0)
 		fds->fd[SPEC_FD_CONTROL] = fd_take(&got.fd[0]);
-	return -1;
+	if (!spec && fds->fd[SPEC_FD_CONTROL] >= 0)
+		return check_control(fds->fd[SPEC_FD_CONTROL], err);
+	return spec ? -1 : 0;
+}
+
+/* --- what a descriptor may be --- */
+
+enum {
+	KIND_PIPE = 1 << 0,
+	KIND_NULL = 1 << 1, /* /dev/null */
+	KIND_FILE = 1 << 2,
+	KIND_MEMORY = 1 << 3, /* a memfd, or a file of a tmpfs: in nobody's hand but the kernel's */
+	KIND_READ = 1 << 4,   /* and open to be read */
+	KIND_WRITE = 1 << 5,
+};
+
+/* clang-format off */
+static const struct {
+	enum spec_fd first, last;
+	uint32_t kinds;
+	const char *name, *wants;
+} roles[] = {
+	{ SPEC_FD_STDOUT,  SPEC_FD_STDERR,    KIND_PIPE | KIND_NULL | KIND_WRITE, "output",  "a pipe or /dev/null, to be written" },
+	{ SPEC_FD_PROGRAM, SPEC_FD_PROGRAM,   KIND_MEMORY | KIND_READ,            "program", "a memfd, to be read" },
+	{ SPEC_FD_COLLECT, SPEC_FD_COLLECT,   KIND_PIPE | KIND_FILE | KIND_WRITE, "archive", "a regular file or a pipe, to be written" },
+	{ SPEC_FD_TREES,   SPEC_FD_PASS - 1,  KIND_PIPE | KIND_FILE | KIND_READ,  "tree",    "a regular file or a pipe, to be read" },
+	{ SPEC_FD_PASS,    SPEC_FD_COUNT - 1, KIND_MEMORY | KIND_READ,            "passed descriptor", "a memfd" },
+};
+/* clang-format on */
+
+static uint32_t kinds_of(int fd, const struct stat *info)
+{
+	if (S_ISFIFO(info->st_mode))
+		return KIND_PIPE;
+	if (S_ISCHR(info->st_mode) && info->st_rdev == makedev(1, 3))
+		return KIND_NULL;
+	if (!S_ISREG(info->st_mode))
+		return 0;
+	return KIND_FILE | (fcntl(fd, F_GET_SEALS) >= 0 ? KIND_MEMORY : 0);
+}
+
+static bool fits(int fd, uint32_t kinds)
+{
+	const int flags = fcntl(fd, F_GETFL);
+	struct stat info;
+
+	if (flags < 0 || (flags & O_PATH) != 0 || fstat(fd, &info) < 0)
+		return false;
+	if ((kinds & KIND_READ) != 0 && (flags & O_ACCMODE) == O_WRONLY)
+		return false;
+	if ((kinds & KIND_WRITE) != 0 && (flags & O_ACCMODE) == O_RDONLY)
+		return false;
+	return (kinds_of(fd, &info) & kinds) != 0;
+}
+
+int wire_check_fds(const struct spec_fds *fds, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+		for (int role = (int) roles[i].first; role <= (int) roles[i].last; role++)
+			if (fds->fd[role] >= 0 && !fits(fds->fd[role], roles[i].kinds))
+				return err_set(err, ERR_INPUT,
+					       "descriptor %d of the request, the %s, is not %s",
+					       role, roles[i].name, roles[i].wants);
+	return 0;
 }
 
 int wire_tell(int socket_fd, const struct event *event, const struct started_fds *started,
@@ -240,17 +380,18 @@ int wire_tell(int socket_fd, const struct event *event, const struct started_fds
 		fds.fd[fds.count++] = started->freeze_fd;
 		fds.fd[fds.count++] = started->events_fd;
 	}
-	return message_send(socket_fd, event, sizeof(*event), &fds, err);
+	return message_try_send(socket_fd, event, sizeof(*event), &fds, err);
 }
 
 int wire_wish(int jail_fd, struct wish *out, struct err *err)
 {
 	struct wish_message wish;
-	ssize_t len = message_receive(jail_fd, &wish, sizeof(wish), NULL, err);
+	struct message_in in = { .bytes = &wish, .room = sizeof(wish) };
+	ssize_t len = message_try_receive(jail_fd, &in, err);
 
 	if (len <= 0)
 		return (int) len;
-	if ((size_t) len != sizeof(wish) || wish.magic != MAGIC ||
+	if (in.has_fds || (size_t) len != sizeof(wish) || wish.magic != MAGIC ||
 	    (wish.ending != ENDING_OUTPUT && wish.ending != ENDING_STOPPED &&
 	     wish.ending != OUTPUT_CAME))
 		return err_set(err, ERR_INPUT, "the client asks for an ending that is not its own");

@@ -12,12 +12,45 @@
 /*
  * What proctor and its launcher say to each other
  *
- * Requests go over one SOCK_SEQPACKET socket, each a whole spec with its descriptors. Among these
- * is the jail's own socket: from then on the jail's monitor speaks there, and closing it ends the
- * jail. Both ends come from one build: a request of another size or version is refused.
+ * Requests go over one SOCK_SEQPACKET socket: of a private launcher one that it is born with, of
+ * the service one that was connected, over which the client says REQUEST_HELLO first. A jail is
+ * asked for with a whole spec and its descriptors. Among these is the jail's own socket: from then
+ * on the jail's monitor speaks there, and closing it ends the jail. Both ends come from one build:
+ * a request of another size or version is refused.
  */
 
-enum { WIRE_VERSION = 1 };
+enum { WIRE_VERSION = 2 };
+
+enum request_kind {
+	REQUEST_HELLO = 1, /* answered on the same socket: EVENT_READY, or EVENT_FAILED */
+	REQUEST_JAIL,      /* answered on the jail's socket */
+	REQUEST_TIMING, /* answered on the same socket: EVENT_READY, EVENT_BUSY, or EVENT_FAILED */
+};
+
+/*
+ * What a client can ask about the timing lease of the host; see harness/run/timing_lease.h. Nothing
+ * waits: what can not be had now is answered by EVENT_BUSY.
+ */
+enum timing_ask {
+	TIMING_ASK_TURN,   /* the turnstile */
+	TIMING_ASK_SHARED, /* the lock, with others */
+	TIMING_ASK_ALONE,  /* the lock, alone */
+	TIMING_LEAVE_TURN, /* give it back */
+	TIMING_LEAVE,
+	TIMING_ASKS,
+};
+
+struct wire_head {
+	uint32_t magic, version;
+	uint32_t kind; /* enum request_kind */
+	uint32_t what; /* HELLO: the size of a wire_request; TIMING: enum timing_ask; JAIL: 0 */
+};
+
+/* Of HELLO and TIMING only the head is sent. */
+struct wire_request {
+	struct wire_head head;
+	struct jail_spec spec;
+};
 
 /* How a jail ended. A timeout or a memory kill is an outcome, not an error. */
 enum ending {
@@ -49,6 +82,7 @@ struct jail_result {
 	int32_t code;
 	uint32_t flags;
 	uint32_t without;   /* limits that did not hold, and that the spec does without: bits */
+	uint32_t clamped;   /* limits that the client's own control groups made lower: bits */
 	uint32_t collected; /* 1: the archive is complete */
 	int64_t wall_ns;    /* from the payload's start to its end */
 	uint64_t cpu_us;    /* of all processes of the jail */
@@ -61,7 +95,7 @@ enum { JAIL_FLAGS_MAX = 16 + JAIL_DENIED_MAX };
 
 /*
  * What else is to be said of a jail: "pids_hit", "disk_full", "inodes_full", "without:swap",
- * "denied:ptrace".
+ * "clamped:memory", "denied:ptrace".
  */
 struct jail_flag {
 	char text[40];
@@ -80,7 +114,8 @@ const char *jail_denied_name(size_t index);
 size_t jail_result_flags(const struct jail_result *result, struct jail_flag out[JAIL_FLAGS_MAX]);
 
 enum event_kind {
-	EVENT_READY,          /* launcher: requests are welcome */
+	EVENT_READY,          /* launcher: requests are welcome; what was asked for is granted */
+	EVENT_BUSY,           /* launcher: it is not, for the time being */
 	EVENT_STARTED,        /* the payload runs; brings struct started_fds */
 	EVENT_FAILED,         /* there is no jail, err says why; nothing follows */
 	EVENT_NOT_FOUND,      /* as FAILED: there is no such program in the jail */
@@ -126,6 +161,20 @@ struct spec_fds {
 void spec_fds_init(struct spec_fds *fds);
 
 /**
+ * wire_hello() - introduce ourselves to the service, and wait for its answer
+ *
+ * Return: 0, or -1 with the service's own words.
+ */
+int wire_hello(int launcher_fd, struct err *err) must_check;
+
+/**
+ * wire_timing() - ask about the timing lease, and wait for the answer
+ *
+ * Return: 1 granted, 0 not now, -1: the launcher is gone, or refuses.
+ */
+int wire_timing(int launcher_fd, enum timing_ask ask, struct err *err) must_check;
+
+/**
  * wire_request() - ask the launcher for a jail
  * @fds: what the spec wants but SPEC_FD_CONTROL, which is made here
  *
@@ -155,20 +204,46 @@ int wire_end(int jail_fd, enum ending ending, struct err *err) must_check;
  */
 int wire_output_came(int jail_fd, struct err *err) must_check;
 
-/* --- the launcher's side --- */
+/* --- the launcher's side; nothing here waits --- */
+
+/* A request that was looked at, and is still there. */
+struct wire_asked {
+	struct wire_request request;
+	bool has_fds; /* descriptors came with it */
+	pid_t sender; /* 0: not known */
+};
 
 /**
- * wire_receive() - receive one request, its spec checked
- * @fds: receives the descriptors by role, owned by the caller
+ * wire_peek() - look at the next request; the spec of one for a jail is checked
  *
- * Return: 1; 0 if the client has gone; -1 on a request that makes no sense, with the control
- * socket in fds (if there was one) so that the client can be told.
+ * The socket has SO_PASSCRED. No descriptor is received: see message_peek(). Whatever comes of it,
+ * the request is to be taken away: by wire_take() or message_drop().
+ *
+ * Return: 1; 0 if the client has gone; -1 on a request that makes no sense, with has_fds set.
  */
-int wire_receive(int socket_fd, struct jail_spec *spec, struct spec_fds *fds,
-		 struct err *err) must_check;
+int wire_peek(int socket_fd, struct wire_asked *out, struct err *err) must_check;
 
 /**
- * wire_tell() - send an event
+ * wire_take() - receive the descriptors of the request that wire_peek() has shown
+ * @spec: its spec; NULL: it made no sense, and only whom to tell is wanted
+ * @fds:  receives them by role, owned by the caller
+ *
+ * Return: 0, or -1 with the control socket in fds (if there was one) so that the client can be
+ * told.
+ */
+int wire_take(int socket_fd, const struct jail_spec *spec, struct spec_fds *fds,
+	      struct err *err) must_check;
+
+/**
+ * wire_check_fds() - refuse descriptors of a kind that their role has no use for
+ *
+ * Above all folders, and those that were opened as a path only: what a client may name is no right
+ * to read it. May wait for a file system of the client's.
+ */
+int wire_check_fds(const struct spec_fds *fds, struct err *err) must_check;
+
+/**
+ * wire_tell() - send an event; a client that does not read loses it (err->sys EAGAIN)
  * @started: sent along with EVENT_STARTED, borrowed; NULL with any other
  */
 int wire_tell(int socket_fd, const struct event *event, const struct started_fds *started,

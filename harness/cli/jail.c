@@ -268,6 +268,7 @@ static int exit_code(const struct jail_outcome *outcome, int signal)
 	case EVENT_ENDED:
 		break;
 	case EVENT_READY:
+	case EVENT_BUSY:
 	case EVENT_STARTED:
 	case EVENT_FAILED:
 	case EVENT_LOST:

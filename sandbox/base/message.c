@@ -97,7 +97,17 @@ static void add_fds(const struct cmsghdr *head, struct message_fds *out, int *fl
 	}
 }
 
-static void collect_control(struct msghdr *message, struct message_in *out)
+/* One message, and what of its control data has room. */
+struct parcel {
+	void *bytes;
+	size_t room;
+	size_t control_room;
+	int flags; /* for recvmsg(2); then MSG_TRUNC, MSG_CTRUNC */
+	struct message_fds fds;
+	pid_t sender;
+};
+
+static void collect_control(struct msghdr *message, struct parcel *parcel)
 {
 	struct cmsghdr *head;
 
@@ -107,66 +117,117 @@ static void collect_control(struct msghdr *message, struct message_in *out)
 		if (head->cmsg_level != SOL_SOCKET)
 			continue;
 		if (head->cmsg_type == SCM_RIGHTS)
-			add_fds(head, &out->fds, &message->msg_flags);
+			add_fds(head, &parcel->fds, &message->msg_flags);
 		if (head->cmsg_type == SCM_CREDENTIALS) {
 			memcpy(&sender, CMSG_DATA(head), sizeof(sender));
-			out->sender = sender.pid;
+			parcel->sender = sender.pid;
 		}
 	}
 }
 
-static ssize_t receive(int socket_fd, struct message_in *in, int flags, struct err *err)
+/* What the control buffer has no room for never becomes a descriptor of ours. */
+static ssize_t receive(int socket_fd, struct parcel *parcel, struct err *err)
 {
 	union control control;
-	struct iovec data = { .iov_base = in->bytes, .iov_len = in->room };
+	struct iovec data = { .iov_base = parcel->bytes, .iov_len = parcel->room };
 	struct msghdr message = {
 		.msg_iov = &data,
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
+		.msg_controllen = parcel->control_room,
 	};
 	int was_reset = 0;
 	ssize_t len;
 
-	in->fds = MESSAGE_FDS_INIT;
-	in->sender = 0;
 	/*
 	 * A peer that closed without having read all that we sent is told once as a reset, before
 	 * what it had sent itself (net/core/datagram.c looks for the error first).
 	 */
 	do
-		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC | flags);
+		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC | parcel->flags);
 	while (len < 0 && (errno == EINTR || (errno == ECONNRESET && !was_reset++)));
 	if (len < 0 && errno == ECONNRESET)
 		return 0;
 	if (len < 0)
 		return err_sys(err, "receive a message");
-	collect_control(&message, in);
-	if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0)
-		return len;
-	message_fds_done(&in->fds);
-	return err_set(err, ERR_SYS, "a message is larger than %zu bytes or %d descriptors",
-		       in->room, MESSAGE_MAX_FDS);
+	collect_control(&message, parcel);
+	parcel->flags = message.msg_flags;
+	return len;
+}
+
+static int refuse_size(struct parcel *parcel, struct err *err)
+{
+	message_fds_done(&parcel->fds);
+	err_set(err, ERR_SYS, "a message is larger than %zu bytes or %d descriptors", parcel->room,
+		MESSAGE_MAX_FDS);
+	err->sys = EMSGSIZE;
+	return -1;
 }
 
 ssize_t message_receive(int socket_fd, void *bytes, size_t room, struct message_fds *fds,
 			struct err *err)
 {
-	struct message_in in = { .bytes = bytes, .room = room };
-	ssize_t len = receive(socket_fd, &in, 0, err);
+	struct parcel parcel = { .bytes = bytes,
+				 .room = room,
+				 .control_room = sizeof(union control) };
+	ssize_t len = receive(socket_fd, &parcel, err);
 
 	if (len < 0)
 		return -1;
-	if (in.fds.count > 0 && !fds) {
-		message_fds_done(&in.fds);
+	if ((parcel.flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+		return refuse_size(&parcel, err);
+	if (parcel.fds.count > 0 && !fds) {
+		message_fds_done(&parcel.fds);
 		return err_set(err, ERR_SYS, "a message carries descriptors that nobody expects");
 	}
 	if (fds)
-		*fds = in.fds;
+		*fds = parcel.fds;
+	return len;
+}
+
+/* Without descriptors: those that found room all the same are closed. */
+static ssize_t look(int socket_fd, struct message_in *in, int flags, size_t control_room,
+		    struct err *err)
+{
+	struct parcel parcel = {
+		.bytes = in->bytes, .room = in->room, .control_room = control_room, .flags = flags
+	};
+	ssize_t len = receive(socket_fd, &parcel, err);
+
+	in->has_fds = len >= 0 && (parcel.fds.count > 0 || (parcel.flags & MSG_CTRUNC) != 0);
+	in->sender = parcel.sender;
+	message_fds_done(&parcel.fds);
+	if (len >= 0 && (parcel.flags & MSG_TRUNC) != 0)
+		return refuse_size(&parcel, err);
 	return len;
 }
 
 ssize_t message_try_receive(int socket_fd, struct message_in *in, struct err *err)
 {
-	return receive(socket_fd, in, MSG_DONTWAIT, err);
+	return look(socket_fd, in, MSG_DONTWAIT, 0, err);
+}
+
+ssize_t message_peek(int socket_fd, struct message_in *in, struct err *err)
+{
+	return look(socket_fd, in, MSG_PEEK | MSG_DONTWAIT, CMSG_SPACE(sizeof(struct ucred)), err);
+}
+
+int message_drop(int socket_fd)
+{
+	struct parcel parcel = { .flags = MSG_DONTWAIT };
+	struct err ignored = ERR_INIT;
+
+	return receive(socket_fd, &parcel, &ignored) >= 0;
+}
+
+int message_take_fds(int socket_fd, struct message_fds *out, struct err *err)
+{
+	struct parcel parcel = { .control_room = sizeof(union control), .flags = MSG_DONTWAIT };
+
+	if (receive(socket_fd, &parcel, err) < 0)
+		return -1;
+	if ((parcel.flags & MSG_CTRUNC) != 0)
+		return refuse_size(&parcel, err);
+	*out = parcel.fds;
+	return 0;
 }

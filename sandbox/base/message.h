@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -61,18 +62,43 @@ ssize_t message_receive(int socket_fd, void *bytes, size_t room, struct message_
 int message_try_send(int socket_fd, const void *bytes, size_t len, const struct message_fds *fds,
 		     struct err *err) must_check;
 
-/* A message that message_try_receive() fills in. */
+/* A message that the functions below fill in. */
 struct message_in {
 	void *bytes;
 	size_t room;
 	struct message_fds fds; /* received; owned by the caller */
+	bool has_fds; /* there are some; only the first of these functions receives them */
 	pid_t sender; /* who sent it, in our pid namespace; 0: the socket does not say (SO_PASSCRED)
 		       */
 };
 
 /**
- * message_try_receive() - message_receive() that never waits
+ * message_try_receive() - message_receive() that never waits, and receives no descriptor
  *
- * Return: as message_receive().
+ * Closing one can take as long as whoever serves its file system likes (FUSE), so a process that
+ * nobody may hold up takes none. Return: as message_receive().
  */
 ssize_t message_try_receive(int socket_fd, struct message_in *in, struct err *err) must_check;
+
+/**
+ * message_peek() - look at the next message and leave it there, its descriptors with it
+ *
+ * The socket has SO_PASSCRED. Never waits, and receives no descriptor.
+ *
+ * Return: as message_receive(); a message that does not fit is an error with err->sys EMSGSIZE.
+ */
+ssize_t message_peek(int socket_fd, struct message_in *in, struct err *err) must_check;
+
+/**
+ * message_drop() - take the next message away; its descriptors are never opened here
+ *
+ * Return: 1 there was one, 0 there was none.
+ */
+int message_drop(int socket_fd);
+
+/**
+ * message_take_fds() - take the next message away, of which only the descriptors are wanted
+ *
+ * Return: 0, or -1 with none received.
+ */
+int message_take_fds(int socket_fd, struct message_fds *out, struct err *err) must_check;

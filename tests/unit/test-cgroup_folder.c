@@ -35,6 +35,23 @@ TEST(the_folder_is_made_shared_and_removed_by_whoever_is_last)
 	cgroup_folder_leave(&one);
 }
 
+/* Monitors are forks of the launcher, and live on while it lets go of folders. */
+TEST(who_leaves_a_folder_keeps_no_lock_by_a_copy_in_a_child)
+{
+	int one, copy, other;
+
+	check_folder();
+	one = cgroup_folder_open(check_folder(), &err);
+	CHECK(one >= 0);
+	CHECK(mkdirat(one, "leaf", 0700) == 0); /* so that it does not go */
+	copy = dup(one);
+	cgroup_folder_leave(&one);
+	other = cgroup_folder_open(check_folder(), &err);
+	CHECK(other >= 0);
+	close(copy);
+	close(other);
+}
+
 TEST(a_folder_that_somebody_else_has_made_is_not_taken_and_its_lock_not_waited_for)
 {
 	auto_fd squatted = -1;

@@ -66,6 +66,30 @@ TEST(one_lease_is_free_or_another_has_it)
 	CHECK_STR(err.text, "open lease 'uids-0007.lock': Bad file descriptor");
 }
 
+TEST(the_next_taker_reads_what_the_last_one_has_noted)
+{
+	struct lease lease = LEASE_INIT;
+	struct err err = ERR_INIT;
+	char text[16] = "?";
+
+	CHECK_OK(lease_take(check_folder(), "uids", 1, &lease, &err));
+	CHECK_OK(lease_read(&lease, text, sizeof(text), &err));
+	CHECK_STR(text, "");
+	CHECK_OK(lease_note(&lease, "here or there", &err));
+	lease_done(&lease);
+	CHECK_OK(lease_take(check_folder(), "uids", 1, &lease, &err));
+	CHECK_OK(lease_read(&lease, text, sizeof(text), &err));
+	CHECK_STR(text, "here or there");
+	CHECK_INT(lease_read(&lease, text, 13, &err), -1);
+	CHECK_STR(err.text, "lease 0 holds more than 12 bytes");
+	CHECK_OK(lease_note(&lease, "x", &err));
+	CHECK_OK(lease_read(&lease, text, sizeof(text), &err));
+	CHECK_STR(text, "x");
+	CHECK_OK(lease_note(&lease, "", &err));
+	CHECK_OK(lease_read(&lease, text, sizeof(text), &err));
+	CHECK_STR(text, "");
+}
+
 TEST(different_kinds_do_not_meet)
 {
 	struct lease one = LEASE_INIT, two = LEASE_INIT;

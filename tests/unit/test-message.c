@@ -175,8 +175,71 @@ TEST(a_socket_that_was_asked_to_says_who_sent)
 		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK_INT(message_try_receive(pair[1], &in, &err), 2);
+	CHECK_INT(message_peek(pair[1], &in, &err), 2);
 	CHECK_INT(in.sender, pid);
-	CHECK_INT(in.fds.count, MESSAGE_MAX_FDS); /* the sender takes no room away from these */
-	message_fds_done(&in.fds);
+	/* The sender takes no room away from the descriptors. */
+	CHECK_INT(message_receive(pair[1], text, sizeof(text), &fds, &err), 2);
+	CHECK_INT(fds.count, MESSAGE_MAX_FDS);
+	message_fds_done(&fds);
+}
+
+TEST(who_takes_no_descriptors_gets_none)
+{
+	struct message_fds fds = { .count = 2 };
+	struct message_in in = { .room = 0 };
+	struct err err = ERR_INIT;
+	int pair[2], next;
+	char text[4];
+
+	make_pair(pair);
+	in.bytes = text;
+	in.room = sizeof(text);
+	fds.fd[0] = fds.fd[1] = pair[0];
+	CHECK_OK(message_send(pair[0], "x", 1, &fds, &err));
+	next = dup(0);
+	close(next);
+	CHECK_INT(message_try_receive(pair[1], &in, &err), 1);
+	CHECK(in.has_fds);
+	CHECK_INT(dup(0), next);
+}
+
+TEST(a_message_can_be_looked_at_and_its_descriptors_left_where_they_are)
+{
+	struct message_fds fds = { .count = 3 };
+	struct message_in in = { .room = 0 };
+	struct err err = ERR_INIT;
+	int pair[2], yes = 1, next;
+	char text[4];
+
+	make_pair(pair);
+	in.bytes = text;
+	in.room = sizeof(text);
+	CHECK(setsockopt(pair[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0);
+	CHECK_INT(message_peek(pair[1], &in, &err), -1);
+	CHECK_INT(err.sys, EAGAIN);
+	CHECK_INT(message_drop(pair[1]), 0);
+	for (size_t i = 0; i < fds.count; i++)
+		fds.fd[i] = pair[0];
+	CHECK_OK(message_send(pair[0], "one", 3, &fds, &err));
+	CHECK_OK(message_send(pair[0], "two", 3, NULL, &err));
+	CHECK_OK(message_send(pair[0], "three", 5, &fds, &err));
+	next = dup(0);
+	close(next);
+	for (int i = 0; i < 2; i++) {
+		CHECK_INT(message_peek(pair[1], &in, &err), 3);
+		CHECK(memcmp(text, "one", 3) == 0 && in.has_fds);
+		CHECK_INT(in.sender, getpid());
+	}
+	CHECK_OK(message_take_fds(pair[1], &fds, &err));
+	CHECK_INT(fds.count, 3);
+	message_fds_done(&fds);
+	CHECK_INT(message_peek(pair[1], &in, &err), 3);
+	CHECK(memcmp(text, "two", 3) == 0 && !in.has_fds);
+	CHECK_INT(message_drop(pair[1]), 1);
+	CHECK_INT(message_peek(pair[1], &in, &err), -1);
+	CHECK_INT(err.sys, EMSGSIZE);
+	CHECK_INT(message_drop(pair[1]), 1);
+	CHECK_INT(dup(0), next);
+	close(pair[0]);
+	CHECK_INT(message_peek(pair[1], &in, &err), 0);
 }

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
+#include "sandbox/base/mem.h"
+#include "sandbox/base/syscalls.h"
+#include "sandbox/errand.h"
+
+/* Children of a client beyond its jails: refusals under way. More wait in its socket. */
+enum { REFUSALS_MAX = 16 };
+
+/* --- requests --- */
+
+static void answer(const struct client *client, enum event_kind kind, const struct err *why)
+{
+	struct event event = { .kind = (uint32_t) kind };
+	struct err ignored = ERR_INIT;
+
+	if (why)
+		event.err = *why;
+	/* Who does not read is not waited for; who has gone is seen at the next look. */
+	best_effort(wire_tell(client->socket_fd, &event, NULL, &ignored));
+}
+
+/* Whoever sent descriptors along is told over the jail's socket, which is one of them. */
+static void refuse(struct server *server, struct client *client, const struct wire_asked *asked,
+		   const struct jail_spec *spec, const struct err *why)
+{
+	const struct errand errand = { .spec = spec, .refusal = why };
+
+	if (asked->has_fds) {
+		errand_send(server, client, &errand);
+		return;
+	}
+	message_drop(client->socket_fd);
+	answer(client, EVENT_FAILED, why);
+}
+
+static void greet(struct client *client, const struct wire_asked *asked)
+{
+	struct err why = ERR_INIT;
+
+	message_drop(client->socket_fd);
+	if (!client->is_private && !peer_is_sender(&client->peer, asked->sender)) {
+		err_set(&why, ERR_INPUT, "it is not the process that has connected who speaks");
+		answer(client, EVENT_FAILED, &why);
+		clients_end(client);
+		return;
+	}
+	client->has_greeted = true;
+	answer(client, EVENT_READY, NULL);
+}
+
+static void lease_timing(const struct server *server, struct client *client,
+			 const struct wire_asked *asked)
+{
+	struct err why = ERR_INIT;
+	int got;
+
+	message_drop(client->socket_fd);
+	got = clients_timing(client, server->host.state_fd,
+			     (enum timing_ask) asked->request.head.what,
+			     server->site->client.timing_ms, &why);
+	if (got < 0)
+		answer(client, EVENT_FAILED, &why);
+	else
+		answer(client, got > 0 ? EVENT_READY : EVENT_BUSY, NULL);
+}
+
+/* Looks where the client is now, and makes a place for its jails there. */
+static int find_place(const struct server *server, struct client *client, struct err *err)
+{
+	int got = cgroup_groups_of(client->peer.pid, &client->groups, err);
+
+	/* The number was that process's all the time if it is its still. */
+	if (got >= 0 && !peer_is_alive(&client->peer))
+		return err_set(err, ERR_INPUT, "the process that has connected has ended");
+	if (got < 0 || (got == 0 && client->has_place))
+		return got;
+	if (client->has_place && client->jails > 0) {
+		client->groups.text[0] = '\0';
+		return err_set(err, ERR_HOST,
+			       "the client was moved to another control group while it has jails: "
+			       "end those first");
+	}
+	if (client->has_place)
+		cgroup_host_done(&client->place);
+	client->has_place = false;
+	if (cgroup_host_open_for(&client->groups, client->peer.pid, client->peer.uid,
+				 server->host.cgroups, &client->place, err) < 0)
+		return -1;
+	client->has_place = true;
+	/* It may have been moved, down by one group, to make room. */
+	return cgroup_groups_of(client->peer.pid, &client->groups, err) < 0 ? -1 : 0;
+}
+
+/* Lowers the spec to what is allowed, or says why there can be no such jail. */
+static int admit(struct server *server, struct client *client, struct jail_spec *spec,
+		 struct cgroup_bounds *bounds, uint32_t *clamped, struct err *err)
+{
+	struct err tight = ERR_INIT;
+
+	if (site_bound(server->site, spec, err) < 0 ||
+	    ledger_admit(&server->ledger, server->site, client->peer.uid, &spec->cgroup, err) < 0)
+		return -1;
+	if (client->is_private) {
+		*bounds = server->own;
+	} else if (find_place(server, client, err) < 0 ||
+		   cgroup_bounds_read(&client->groups, &client->place, bounds, err) < 0) {
+		return err_wrap(err, "jail '%s'", spec->name);
+	}
+	if (ledger_clamp(&server->ledger, bounds, server->own.cpus, &spec->cgroup, clamped, err) <
+	    0)
+		return err_wrap(err, "jail '%s'", spec->name);
+	if (*clamped == 0 || spec_check(spec, &tight) == 0)
+		return 0;
+	*err = tight;
+	err->kind = ERR_HOST;
+	return err_wrap(err, "jail '%s': the client's own control groups allow no more",
+			spec->name);
+}
+
+static void start_jail(struct server *server, struct client *client, struct wire_asked *asked)
+{
+	struct jail_spec *spec = &asked->request.spec;
+	struct cgroup_bounds bounds;
+	struct errand errand = { .spec = spec, .bounds = &bounds };
+	struct err why = ERR_INIT;
+
+	if (admit(server, client, spec, &bounds, &errand.clamped, &why) < 0)
+		errand.refusal = &why;
+	errand_send(server, client, &errand);
+}
+
+static void on_request(struct server *server, struct client *client, struct wire_asked *asked)
+{
+	struct err why = ERR_INIT;
+	int got = wire_peek(client->socket_fd, asked, &why);
+
+	if (got < 0 && why.sys == EAGAIN)
+		return;
+	if (got == 0 || why.sys != 0) {
+		clients_end(client);
+		return;
+	}
+	if (got < 0) {
+		refuse(server, client, asked, NULL, &why);
+		return;
+	}
+	if (asked->request.head.kind == REQUEST_HELLO) {
+		greet(client, asked);
+		return;
+	}
+	if (!client->has_greeted) {
+		err_set(&why, ERR_INPUT, "a client of the service greets first");
+		refuse(server, client, asked, NULL, &why);
+		return;
+	}
+	if (asked->request.head.kind == REQUEST_TIMING)
+		lease_timing(server, client, asked);
+	else
+		start_jail(server, client, asked);
+}
+
+/* --- connections --- */
+
+static int check_peer(const struct server *server, int socket_fd, const struct peer *peer,
+		      struct err *err)
+{
+	const struct site *site = server->site;
+	const uint64_t end = site->uid_base + site->uid_ranges * IDS_RANGE;
+
+	if (peer->uid >= site->uid_base && peer->uid < end)
+		return err_set(err, ERR_INPUT, "account %u is that of a jail", peer->uid);
+	if (!peer_is_in(socket_fd, server->listener.group))
+		return err_set(err, ERR_INPUT,
+			       "account %u is not in the group %u, whose members may use the "
+			       "launcher",
+			       peer->uid, server->listener.group);
+	if (peer->uid != 0 && clients_count_of(&server->clients, peer->uid) >= CLIENTS_OF_ONE_MAX)
+		return err_set(err, ERR_HOST,
+			       "account %u has %d connections to the launcher already: end some",
+			       peer->uid, CLIENTS_OF_ONE_MAX);
+	return 0;
+}
+
+static void on_connection(struct server *server)
+{
+	auto_fd fd = accept4(server->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client unknown = { .socket_fd = fd };
+	struct peer peer = PEER_INIT;
+	struct err why = ERR_INIT;
+	int result;
+
+	if (fd < 0)
+		return;
+	result = peer_open(fd, &peer, &why);
+	if (result == 0)
+		result = check_peer(server, fd, &peer, &why);
+	if (result == 0 && server->clients.count < CLIENTS_MAX &&
+	    clients_add(&server->clients, fd_take(&fd), &peer, &why))
+		return;
+	if (why.kind == ERR_NONE)
+		err_set(&why, ERR_HOST, "the launcher has %d clients already: wait", CLIENTS_MAX);
+	if (fd >= 0)
+		answer(&unknown, EVENT_FAILED, &why);
+	peer_done(&peer);
+}
+
+int serve_add_private(struct server *server, int socket_fd, struct err *err)
+{
+	struct peer peer = { .pid = getppid(), .uid = 0, .pid_fd = -1, .is_certain = true };
+	struct client *client;
+
+	/* One that has gone meanwhile is seen by its socket. */
+	peer.pid_fd = sys_pidfd_open(peer.pid, 0);
+	client = clients_add(&server->clients, socket_fd, &peer, err);
+	if (!client)
+		return -1;
+	client->is_private = client->has_greeted = true;
+	return 0;
+}
+
+/* --- children --- */
+
+/* In a process of its own: what resists takes seconds, and requests do not wait. */
+static void reap_jails(struct server *server)
+{
+	struct process reaper = PROCESS_INIT;
+	struct err ignored = ERR_INIT;
+
+	if (process_fork(&reaper, &ignored) == 0) {
+		clients_let_go(&server->clients, NULL);
+		fd_close(&server->listener.fd);
+		jail_reap(&server->host);
+		_exit(0);
+	}
+	fd_close(&reaper.pid_fd);
+}
+
+static void strike(struct server *server, pid_t child)
+{
+	struct ledger_jail jail;
+	struct client *client;
+
+	if (ledger_leave(&server->ledger, child, &jail) == 0)
+		return;
+	client = clients_find(&server->clients, jail.client);
+	if (client)
+		client->jails--;
+}
+
+/*
+ * A monitor that ends by itself leaves nothing; behind one that was killed others clear up.
+ * Return: false once SIGTERM has come.
+ */
+static bool on_signals(struct server *server)
+{
+	struct signalfd_siginfo info;
+	bool killed = false, goes_on = true;
+	int status;
+	pid_t child;
+
+	while (read(server->signals_fd, &info, sizeof(info)) > 0)
+		if (info.ssi_signo == SIGTERM)
+			goes_on = false;
+	while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
+		killed |= WIFSIGNALED(status);
+		strike(server, child);
+	}
+	if (killed)
+		reap_jails(server);
+	return goes_on;
+}
+
+/* --- the loop --- */
+
+enum { LISTENER, SIGNALS, FIRST };
+
+/* Too many children: what else a client wants waits in its socket until some have ended. */
+static bool is_held(const struct server *server, const struct client *client)
+{
+	return client->peer.uid != 0 && client->jails >= server->site->client.jails + REFUSALS_MAX;
+}
+
+static size_t fill(const struct server *server, struct pollfd *ready)
+{
+	size_t count = FIRST;
+
+	ready[LISTENER] = (struct pollfd){ .fd = server->listener.fd, .events = POLLIN };
+	ready[SIGNALS] = (struct pollfd){ .fd = server->signals_fd, .events = POLLIN };
+	for (size_t i = 0; i < server->clients.count; i++) {
+		const struct client *client = server->clients.list[i];
+		const bool is_over = client->socket_fd < 0;
+
+		ready[count++] = (struct pollfd){ .fd = client->socket_fd,
+						  .events = is_held(server, client) ? 0 : POLLIN };
+		ready[count++] = (struct pollfd){ .fd = is_over ? -1 : client->peer.pid_fd,
+						  .events = POLLIN };
+	}
+	return count;
+}
+
+/* A connection outlives its process where that has given copies away; a client does not. */
+static void serve_clients(struct server *server, const struct pollfd *ready, size_t count,
+			  struct wire_asked *asked)
+{
+	for (size_t i = FIRST; i < count; i += 2) {
+		struct client *client = server->clients.list[(i - FIRST) / 2];
+
+		if (ready[i + 1].revents)
+			clients_end(client);
+		else if (ready[i].revents & POLLIN)
+			on_request(server, client, asked);
+		else if (ready[i].revents)
+			clients_end(client);
+	}
+}
+
+static bool is_private_gone(const struct server *server)
+{
+	const struct clients *clients = &server->clients;
+
+	for (size_t i = 0; i < clients->count; i++)
+		if (clients->list[i]->is_private)
+			return clients->list[i]->socket_fd < 0;
+	return server->listener.fd < 0;
+}
+
+static void end_all(struct server *server)
+{
+	pid_t child;
+
+	for (size_t i = 0; i < server->clients.count; i++)
+		clients_end(server->clients.list[i]);
+	/* Each monitor ends by itself: its client has gone. */
+	while ((child = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
+		if (child > 0)
+			strike(server, child);
+	clients_sweep(&server->clients);
+	jail_reap(&server->host);
+	ledger_done(&server->ledger);
+}
+
+void serve_run(struct server *server)
+{
+	cleanup(mem_free) struct wire_asked *asked = mem_alloc(1, sizeof(*asked));
+	cleanup(mem_free) struct pollfd *ready =
+		mem_alloc(FIRST + 2 * (size_t) CLIENTS_MAX, sizeof(*ready));
+	const uint64_t most_ms = server->site->client.timing_ms;
+	bool goes_on = true;
+
+	while (goes_on && !is_private_gone(server)) {
+		int64_t next = clients_expire(&server->clients, most_ms);
+		size_t count = fill(server, ready);
+
+		if (poll(ready, count, clock_poll_ms(next)) < 0)
+			continue;
+		serve_clients(server, ready, count, asked);
+		if (ready[SIGNALS].revents)
+			goes_on = on_signals(server);
+		if (ready[LISTENER].revents)
+			on_connection(server);
+		clients_sweep(&server->clients);
+	}
+	end_all(server);
+}
