@@ -83,7 +83,9 @@ int main(int argc, char **argv)
 {
 	char folder[PATH_MAX];
 	const struct cli cli = {
-		.sudo_uid = getenv("SUDO_UID"),
+		/* Without root it is what anybody may have written there. */
+		.sudo_uid = geteuid() == 0 ? getenv("SUDO_UID") : NULL,
+		.socket = getenv("PROCTOR_SOCKET"),
 		.programs = own_folder(folder, sizeof(folder)),
 		.terminal = isatty(STDERR_FILENO),
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),

@@ -12,11 +12,13 @@
  * main() looks up the environment; nobody below does.
  */
 struct cli {
-	const char *sudo_uid; /* who called sudo, or NULL */
+	const char *sudo_uid; /* who called sudo, or NULL; always NULL without root */
 	const char *programs; /* the folder of the running program; NULL: not known */
-	bool color;           /* standard output is a terminal that wants it */
-	bool terminal;        /* standard error is a terminal: progress can be redrawn */
-	size_t width;         /* its columns; 0: not known */
+	const char *socket; /* of the launcher's service, PROCTOR_SOCKET; NULL: where it is meant to
+			       be */
+	bool color;         /* standard output is a terminal that wants it */
+	bool terminal;      /* standard error is a terminal: progress can be redrawn */
+	size_t width;       /* its columns; 0: not known */
 };
 
 /**

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -114,12 +115,13 @@ static void try_mechanisms(const struct cli *cli, struct visit *visit)
 
 static void start_launcher(const struct cli *cli, struct visit *visit)
 {
-	if (geteuid() != 0) {
-		visit->host.jail_why = "not tried: only root can try it";
-		return;
-	}
-	visit->host.is_jail_tried = true;
-	if (launcher_start(cli->programs, &visit->launcher, &visit->jail_err) < 0)
+	int got = launcher_open(cli->programs, cli->socket, &visit->launcher, &visit->jail_err);
+
+	visit->host.is_jail_tried = got == 0 || geteuid() == 0 || visit->jail_err.sys != ENOENT;
+	if (!visit->host.is_jail_tried)
+		visit->host.jail_why = "not tried: only root can try it, or a member of the group "
+				       "of the launcher's service, which is not there";
+	else if (got < 0)
 		visit->host.jail_why = visit->jail_err.text;
 }
 

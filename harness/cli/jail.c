@@ -411,7 +411,8 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 	places.stderr_fd = open_shown(STDERR_FILENO);
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
 	    open_places(options, &account, &places, err) < 0 || account_leave(err) < 0 ||
-	    launcher_start(cli->programs, &launcher, err) < 0 || account_become(&account, err) < 0)
+	    launcher_open(cli->programs, cli->socket, &launcher, err) < 0 ||
+	    account_become(&account, err) < 0)
 		return -1;
 	return run_jail(options, &launcher, &places, &account, spec, err);
 }

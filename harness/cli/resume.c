@@ -50,6 +50,16 @@ static int find_owner(const struct running *running, const struct cli *cli, stru
 			       "'%s' is root's: proctor gives a run's folder to the operator's "
 			       "account, so this is none",
 			       running->folder);
+	if (geteuid() != 0) {
+		if (account_find(NULL, out, err) < 0)
+			return -1;
+		if (info.st_uid != out->uid)
+			return err_set(err, ERR_INPUT,
+				       "the run in '%s' is that of account %u: only they, or root, "
+				       "go on with it",
+				       running->folder, info.st_uid);
+		return 0;
+	}
 	snprintf(uid, sizeof(uid), "%u", info.st_uid);
 	if (account_find(uid, out, err) < 0)
 		return err_wrap(err, "the owner of '%s'", running->folder);

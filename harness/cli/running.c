@@ -20,7 +20,9 @@
 
 /*
  * The folder is the operator's, who could have put anything there under this name: what is opened
- * by root is root's own file, with no second name elsewhere.
+ * by root is root's own file, with no second name elsewhere. Without root it is the operator's own:
+ * then he could read it, and the record, which says OPERATOR-TRUSTED, says no more. No agent can:
+ * it sees no folder of the host, and runs with ids that are nobody's.
  */
 static int open_secret(struct running *running, bool is_new, struct err *err)
 {
@@ -32,9 +34,14 @@ static int open_secret(struct running *running, bool is_new, struct err *err)
 
 	if (fd < 0 && errno == ENOENT)
 		return err_set(err, ERR_INPUT, "no run was begun in '%s'", running->folder);
+	if (fd < 0 && errno == EACCES && !is_new)
+		return err_set(err, ERR_INPUT,
+			       "the run in '%s' was begun by root, who keeps its secret: resume it "
+			       "through sudo",
+			       running->folder);
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_sys(err, "open '%s/" KEEPER_SECRET_FILE "'", running->folder);
-	if (!S_ISREG(info.st_mode) || info.st_uid != 0 || info.st_nlink != 1 ||
+	if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink != 1 ||
 	    (info.st_mode & 077) != 0 || (info.st_size != 0 && info.st_size != KEEPER_SECRET_LEN))
 		return err_set(err, ERR_INPUT,
 			       "'%s/" KEEPER_SECRET_FILE
@@ -77,8 +84,10 @@ int running_become(struct running *running, const struct cli *cli, const struct 
 		   bool is_new, struct err *err)
 {
 	if (open_secret(running, is_new, err) < 0 ||
-	    launcher_start(cli->programs, &running->launcher, err) < 0 ||
-	    timing_open(&running->place.timing, err) < 0 || account_become(account, err) < 0)
+	    launcher_open(cli->programs, cli->socket, &running->launcher, err) < 0 ||
+	    timing_open(running->launcher.is_service ? running->launcher.socket_fd : -1,
+			&running->place.timing, err) < 0 ||
+	    account_become(account, err) < 0)
 		return -1;
 	running->place.programs = cli->programs;
 	running->place.stop_fd = signals_open_stop(err);

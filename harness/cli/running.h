@@ -18,12 +18,12 @@ struct running {
 	int json_fd;           /* receives the report; -1: nobody wants it */
 };
 
-#define RUNNING_INIT                                          \
-	((struct running){ .place = { .folder_fd = -1,        \
-				      .secret_fd = -1,        \
-				      .stop_fd = -1,          \
-				      .timing = { -1, -1 } }, \
-			   .launcher = LAUNCHER_INIT,         \
+#define RUNNING_INIT                                                 \
+	((struct running){ .place = { .folder_fd = -1,               \
+				      .secret_fd = -1,               \
+				      .stop_fd = -1,                 \
+				      .timing = TIMING_FILES_INIT }, \
+			   .launcher = LAUNCHER_INIT,                \
 			   .json_fd = -1 })
 
 /**

@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
 static const struct option_table table = {
 	.usage = "proctor tasks check [OPTION]… FOLDER…",
 	.about =
-		"Tries out each task in FOLDER and below it, as root, in the jails that it will "
+		"Tries out each task in FOLDER and below it in the jails that it will "
 		"have: builds baseline and\noracle, lets them agree on seen and on drawn hidden "
 		"cases, runs its `check` in an agent's jail, estimates the time\nof a marking, and "
 		"looks whether each solution gets the mark that its NOTE.md says.\n"
@@ -131,12 +131,13 @@ static int become(struct checking *checking, int count, char **paths, struct err
 	const struct cli *cli = checking->cli;
 	struct account account;
 
-	if (geteuid() != 0)
-		return err_set(err, ERR_HOST, "proctor tasks check makes jails: call it by sudo");
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
 	    open_folders(checking, count, paths, err) < 0 || open_policy(checking, err) < 0 ||
-	    account_leave(err) < 0 || launcher_start(cli->programs, &checking->launcher, err) < 0 ||
-	    timing_open(&checking->place.timing, err) < 0 || account_become(&account, err) < 0)
+	    account_leave(err) < 0 ||
+	    launcher_open(cli->programs, cli->socket, &checking->launcher, err) < 0 ||
+	    timing_open(checking->launcher.is_service ? checking->launcher.socket_fd : -1,
+			&checking->place.timing, err) < 0 ||
+	    account_become(&account, err) < 0)
 		return -1;
 	checking->place.stop_fd = signals_open_stop(err);
 	return checking->place.stop_fd < 0 ? -1 : 0;

@@ -21,11 +21,27 @@ static int take_entry(const struct passwd *entry, struct account *out, struct er
 	return 0;
 }
 
+/* A member of the launcher's group, who needs no entry of his own in the lists. */
+static void take_own(struct account *out)
+{
+	const struct passwd *entry = getpwuid(geteuid());
+
+	*out = (struct account){ .uid = geteuid(), .gid = getegid(), .is_callers = true };
+	if (entry)
+		snprintf(out->name, sizeof(out->name), "%s", entry->pw_name);
+	else
+		snprintf(out->name, sizeof(out->name), "%u", out->uid);
+}
+
 int account_find(const char *sudo_uid, struct account *out, struct err *err)
 {
 	const struct passwd *entry;
 	uint64_t uid = 0;
 
+	if (!sudo_uid && geteuid() != 0) {
+		take_own(out);
+		return 0;
+	}
 	if (sudo_uid && (types_parse_count(sudo_uid, &uid) < 0 || uid >= UINT32_MAX))
 		return err_set(err, ERR_HOST, "SUDO_UID is '%s', which is no uid", sudo_uid);
 	if (uid != 0) {
@@ -84,7 +100,7 @@ static int clear_securebits(struct err *err)
 	return 0;
 }
 
-int account_become(const struct account *account, struct err *err)
+static int change_ids(const struct account *account, struct err *err)
 {
 	if (initgroups(account->name, account->gid) < 0)
 		return err_sys(err, "take the groups of '%s'", account->name);
@@ -93,6 +109,16 @@ int account_become(const struct account *account, struct err *err)
 	if (setresgid(account->gid, account->gid, account->gid) < 0 ||
 	    setresuid(account->uid, account->uid, account->uid) < 0)
 		return err_sys(err, "become '%s'", account->name);
+	return 0;
+}
+
+int account_become(const struct account *account, struct err *err)
+{
+	const bool is_already =
+		geteuid() != 0 && getuid() == account->uid && geteuid() == account->uid;
+
+	if (!is_already && change_ids(account, err) < 0)
+		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "give up new privileges");
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)

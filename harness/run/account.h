@@ -9,7 +9,8 @@
 /*
  * The operator's account: who proctor is once it has opened its folders and started its launcher.
  *
- * With sudo it is the account that called sudo; for plain root it is the system account "proctor".
+ * With sudo it is the account that called sudo; for plain root it is the system account "proctor";
+ * whoever is not root is it already.
  * Dropping is for good: no id, group or capability of root is left, and none can come back.
  */
 struct account {
@@ -22,7 +23,7 @@ struct account {
 
 /**
  * account_find() - the account to become
- * @sudo_uid: the value of SUDO_UID, or NULL
+ * @sudo_uid: the value of SUDO_UID, or NULL; whoever is not root is who he is with NULL
  *
  * Return: 0, or -1 with an ERR_HOST error that says how to make the account.
  */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/run/launcher.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
@@ -80,6 +84,89 @@ int launcher_start(const char *folder, struct launcher *out, struct err *err)
 		return -1;
 	*out = take(made, LAUNCHER_INIT);
 	return 0;
+}
+
+/* What a failed connect(2) means, and for whom. */
+static int explain(const char *path, struct err *err)
+{
+	const int why = errno;
+
+	if (why == ENOENT)
+		err_set(err, ERR_HOST,
+			"proctor's launcher needs root: use sudo; or the service of a shared node, "
+			"which is not there: its administrator starts it by `systemctl enable "
+			"--now "
+			"proctor-launcher.socket`, and it listens at '%s'",
+			path);
+	else if (why == EACCES || why == EPERM)
+		err_set(err, ERR_HOST,
+			"this account may not use proctor's launcher: the administrator can add it "
+			"to "
+			"the group of '%s' (usermod -aG proctor NAME), which takes a new login; or "
+			"use sudo",
+			path);
+	else if (why == ECONNREFUSED)
+		err_set(err, ERR_HOST,
+			"nobody serves '%s': its administrator starts the service by `systemctl "
+			"restart proctor-launcher.socket`",
+			path);
+	else
+		return err_host(err, "connect to proctor's launcher at '%s'", path);
+	err->sys = why;
+	return -1;
+}
+
+/* Whoever else listens there could read what we send, and make up what comes back. */
+static int check_server(int fd, const char *path, struct err *err)
+{
+	socklen_t len = sizeof(struct ucred);
+	struct ucred server;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &server, &len) < 0)
+		return err_sys(err, "ask who serves '%s'", path);
+	if (server.uid != 0)
+		return err_set(err, ERR_HOST,
+			       "'%s' is served by account %u, not by root: that is not proctor's "
+			       "launcher",
+			       path, server.uid);
+	return 0;
+}
+
+int launcher_connect(const char *path, struct launcher *out, struct err *err)
+{
+	cleanup(launcher_done) struct launcher made = LAUNCHER_INIT;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *named = path ? path : LAUNCHER_SOCKET;
+
+	if (strlen(named) >= sizeof(address.sun_path))
+		return err_set(err, ERR_HOST, "PROCTOR_SOCKET: the path '%s' is too long", named);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", named);
+	made.is_service = true;
+	made.socket_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (made.socket_fd < 0)
+		return err_sys(err, "make a socket");
+	if (connect(made.socket_fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
+		return explain(named, err);
+	if (check_server(made.socket_fd, named, err) < 0)
+		return -1;
+	if (wire_hello(made.socket_fd, err) < 0) {
+		err->kind = ERR_HOST;
+		return err_wrap(err, "launcher at '%s'", named);
+	}
+	*out = take(made, LAUNCHER_INIT);
+	return 0;
+}
+
+int launcher_open(const char *folder, const char *path, struct launcher *out, struct err *err)
+{
+	return geteuid() == 0 ? launcher_start(folder, out, err) : launcher_connect(path, out, err);
+}
+
+struct pollfd launcher_poll(const struct launcher *launcher)
+{
+	if (launcher->is_service)
+		return (struct pollfd){ .fd = launcher->socket_fd, .events = POLLRDHUP };
+	return (struct pollfd){ .fd = launcher->process.pid_fd, .events = POLLIN };
 }
 
 void launcher_done(struct launcher *launcher)

@@ -385,7 +385,7 @@ static int wait_for_something(struct schedule *schedule, bool wants_lease, struc
 	struct run *run = schedule->run;
 	struct pollfd ready[OTHERS + RUN_SEATS_MAX] = {
 		[STOP] = { .fd = run->stopped ? -1 : run->place->stop_fd, .events = POLLIN },
-		[LAUNCHER] = { .fd = run->launcher->process.pid_fd, .events = POLLIN },
+		[LAUNCHER] = launcher_poll(run->launcher),
 		[KEEPER] = { .fd = run->keeper.process.pid_fd, .events = POLLIN },
 	};
 

@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/wire.h"
 
 /* Beside the launcher's leases of uid ranges; the launcher makes the folder. */
 #define LOCK_FILE "/run/proctor/timing"
@@ -20,17 +22,22 @@ static int open_file(const char *path, struct err *err)
 	return fd;
 }
 
-int timing_open(struct timing_files *out, struct err *err)
+int timing_open(int service_fd, struct timing_files *out, struct err *err)
 {
-	auto_fd lock = open_file(LOCK_FILE, err);
-	auto_fd turn = -1;
+	auto_fd lock = -1, turn = -1;
 
+	if (service_fd >= 0) {
+		*out = TIMING_FILES_INIT;
+		out->service_fd = service_fd;
+		return 0;
+	}
+	lock = open_file(LOCK_FILE, err);
 	if (lock < 0)
 		return -1;
 	turn = open_file(TURN_FILE, err);
 	if (turn < 0)
 		return -1;
-	*out = (struct timing_files){ fd_take(&lock), fd_take(&turn) };
+	*out = (struct timing_files){ fd_take(&lock), fd_take(&turn), -1 };
 	return 0;
 }
 
@@ -38,6 +45,7 @@ void timing_files_done(struct timing_files *files)
 {
 	fd_close(&files->lock_fd);
 	fd_close(&files->turn_fd);
+	files->service_fd = -1;
 }
 
 void timing_init(struct timing *timing, const struct timing_files *files, const struct cpus *cpus)
@@ -45,28 +53,68 @@ void timing_init(struct timing *timing, const struct timing_files *files, const 
 	*timing = (struct timing){ .files = *files, .is_scarce = !cpus->has_others };
 }
 
-static bool lock_now(int fd, int how)
+/*
+ * A service that does not answer, or refuses, is lost, and its connection told so: whoever waits
+ * for that ends the run.
+ */
+static bool ask(const struct timing_files *files, enum timing_ask what)
 {
-	return fd < 0 || flock(fd, how | LOCK_NB) == 0;
+	struct err ignored = ERR_INIT;
+	int got = wire_timing(files->service_fd, what, &ignored);
+
+	if (got < 0)
+		shutdown(files->service_fd, SHUT_RDWR);
+	return got > 0;
 }
 
-static void unlock(int fd)
+static bool lock_turn(const struct timing_files *files)
 {
-	if (fd >= 0)
-		flock(fd, LOCK_UN);
+	if (files->service_fd >= 0)
+		return ask(files, TIMING_ASK_TURN);
+	return files->turn_fd < 0 || flock(files->turn_fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void unlock_turn(const struct timing_files *files)
+{
+	if (files->service_fd >= 0)
+		ask(files, TIMING_LEAVE_TURN);
+	else if (files->turn_fd >= 0)
+		flock(files->turn_fd, LOCK_UN);
+}
+
+/* @how: LOCK_SH or LOCK_EX */
+static bool lock(const struct timing_files *files, int how)
+{
+	if (files->service_fd >= 0)
+		return ask(files, how == LOCK_EX ? TIMING_ASK_ALONE : TIMING_ASK_SHARED);
+	return files->lock_fd < 0 || flock(files->lock_fd, how | LOCK_NB) == 0;
+}
+
+static void unlock(const struct timing_files *files)
+{
+	if (files->service_fd >= 0)
+		ask(files, TIMING_LEAVE);
+	else if (files->lock_fd >= 0)
+		flock(files->lock_fd, LOCK_UN);
+}
+
+/* Is there anybody beyond this run? */
+static bool has_others(const struct timing_files *files)
+{
+	return files->lock_fd >= 0 || files->service_fd >= 0;
 }
 
 static bool pass_turn(struct timing *timing)
 {
 	if (!timing->has_turn)
-		timing->has_turn = lock_now(timing->files.turn_fd, LOCK_EX);
+		timing->has_turn = lock_turn(&timing->files);
 	return timing->has_turn;
 }
 
 static void leave_turn(struct timing *timing)
 {
 	if (timing->has_turn)
-		unlock(timing->files.turn_fd);
+		unlock_turn(&timing->files);
 	timing->has_turn = false;
 }
 
@@ -79,7 +127,7 @@ static bool take_lock(struct timing *timing, int how)
 	timing->is_waiting_for_others = true;
 	if (clock_now() < timing->rest_until || !pass_turn(timing))
 		return false;
-	if (timing->locked == how || lock_now(timing->files.lock_fd, how))
+	if (timing->locked == how || lock(&timing->files, how))
 		timing->locked = how;
 	if (timing->locked == how || how == LOCK_SH)
 		leave_turn(timing);
@@ -91,8 +139,8 @@ static bool take_lock(struct timing *timing, int how)
 static void unlock_for_others(struct timing *timing)
 {
 	if (timing->locked != 0)
-		unlock(timing->files.lock_fd);
-	if (timing->locked == LOCK_EX && timing->files.lock_fd >= 0)
+		unlock(&timing->files);
+	if (timing->locked == LOCK_EX && has_others(&timing->files))
 		timing->rest_until = clock_after_ms(TIMING_REST_MS);
 	timing->locked = 0;
 }

@@ -10,10 +10,10 @@
 /*
  * Who may use the host's CPUs for what: the timing lease
  *
- * Of all runs of a host one marking is timed at a time: a lock on a file that every run opens while
- * it is root (flock(2); it ends with its holder). Within a run the seats ask here. Where a host has
- * no CPU to spare for agents and builds, they share the lock and a marking has it alone: once a
- * marking waits, no further agent is let in, so that it gets its turn.
+ * Of all runs of a host one marking is timed at a time: a lock on a file (flock(2); it ends with
+ * its holder). Within a run the seats ask here. Where a host has no CPU to spare for agents and
+ * builds, they share the lock and a marking has it alone: once a marking waits, no further agent is
+ * let in, so that it gets its turn.
  *
  * A second lock, the turnstile, keeps the order between runs: who wants the first one alone holds
  * the turnstile while he waits, and who wants to share has to pass it.
@@ -30,11 +30,16 @@ enum timing_use {
  * theirs. */
 enum { TIMING_REST_MS = 50 };
 
+/*
+ * Root opens the files itself. For others the launcher's service keeps the locks, so that they end
+ * with the connection whoever has copies of a descriptor, and takes back what is held for too long.
+ */
 struct timing_files {
-	int lock_fd, turn_fd; /* -1: no lease beyond this run */
+	int lock_fd, turn_fd; /* -1: no lease beyond this run, or: */
+	int service_fd;       /* borrowed: the connection to the service; -1: none */
 };
 
-#define TIMING_FILES_INIT ((struct timing_files){ -1, -1 })
+#define TIMING_FILES_INIT ((struct timing_files){ -1, -1, -1 })
 
 struct timing {
 	struct timing_files files; /* borrowed */
@@ -48,9 +53,10 @@ struct timing {
 };
 
 /**
- * timing_open() - open the files of the lease; needs root, and a launcher that was started
+ * timing_open() - open the files of the lease, as root and with a launcher that was started
+ * @service_fd: or have the service keep the locks; -1: no service
  */
-int timing_open(struct timing_files *out, struct err *err) must_check;
+int timing_open(int service_fd, struct timing_files *out, struct err *err) must_check;
 
 /**
  * timing_files_done() - close them

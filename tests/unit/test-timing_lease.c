@@ -25,7 +25,7 @@ static void begin(bool is_scarce)
 	const struct cpus cpus = { .judge = 0, .worker = 7, .has_others = !is_scarce };
 
 	for (int i = 0; i < 2; i++)
-		files[i] = (struct timing_files){ open_file("timing"), open_file("turn") };
+		files[i] = (struct timing_files){ open_file("timing"), open_file("turn"), -1 };
 	timing_init(&a, &files[0], &cpus);
 	timing_init(&b, &files[1], &cpus);
 }
