@@ -410,8 +410,8 @@ int cgroup_bounds_read(const struct cgroup_groups *groups, const struct cgroup_h
 	if (read_way_up(&unified, &bounds, err) < 0)
 		return -1;
 	if (groups->v1[CGROUP_CPUSET][0] != '\0') {
+		/* A jail has a leaf in this hierarchy only where it names CPUs. */
 		got = read_cpus(groups->v1[CGROUP_CPUSET], true, &bounds, err);
-		bounds.cpus_are_held = 1;
 	} else {
 		got = read_cpus_v2(groups, &bounds, err);
 		bounds.cpus_are_held = is_below(where->path, groups->unified);

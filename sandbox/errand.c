@@ -109,6 +109,7 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	clients_let_go(&server->clients, client);
 	fd_close(&server->listener.fd);
 	fd_close(&server->signals_fd);
+	fd_close(&server->over_fd);
 	if (errand->refusal)
 		say_no(&fds, errand->refusal);
 	else if (taken < 0 || run_monitor(server, client, errand, &fds, &err) < 0)

@@ -120,6 +120,18 @@ static int prepare_host(struct launcher *launcher, struct err *err)
 	return 0;
 }
 
+/* Monitors inherit the writing end. */
+static int open_over(struct server *server, struct err *err)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_sys(err, "make a pipe");
+	server->over_fd = pair[0];
+	server->host.over_fd = pair[1];
+	return 0;
+}
+
 static int prepare(struct launcher *launcher, const struct launcher_options *options,
 		   struct err *err)
 {
@@ -138,6 +150,8 @@ static int prepare(struct launcher *launcher, const struct launcher_options *opt
 	server->self_fd = sys_pidfd_open(getpid(), 0);
 	if (server->self_fd < 0)
 		return err_sys(err, "watch ourselves");
+	if (open_over(server, err) < 0)
+		return -1;
 	jail_reap(&server->host);
 	return 0;
 }
@@ -278,7 +292,8 @@ int main(int argc, char **argv)
 	launcher->cgroups = CGROUP_HOST_INIT;
 	launcher->server.listener = LISTENER_INIT;
 	launcher->server.host.ties = TIES_INIT;
-	launcher->server.signals_fd = -1;
+	launcher->server.signals_fd = launcher->server.self_fd = -1;
+	launcher->server.over_fd = launcher->server.host.over_fd = -1;
 	if (parse(launcher, &options, argc, argv) < 0) {
 		fprintf(stderr, "usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] "
 				"[--prefix=FOLDER]…\n"

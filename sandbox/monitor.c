@@ -327,6 +327,19 @@ static void leave_cpus(const char *cpus)
 		sched_setaffinity(0, sizeof(rest), &rest);
 }
 
+/*
+ * Before the client hears of it, who may ask for the next jail at once: the launcher then knows
+ * that this one is over, although this process is not yet.
+ */
+static void tell_launcher(const struct jail_host *host)
+{
+	const pid_t self = getpid();
+
+	/* A pipe that is full is read by somebody who will see us end as well. */
+	if (host->over_fd >= 0)
+		best_effort(write(host->over_fd, &self, sizeof(self)));
+}
+
 /* Nothing is left that the next taker of the lease would have to look for. */
 static void clear_note(const struct jail *jail, const struct lease *lease)
 {
@@ -368,14 +381,18 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 
 	if (wire_check_fds(fds, &err) < 0 || jail_take_lease(host, &lease, &err) < 0) {
 		err_wrap(&err, "jail '%s'", spec->name);
+		tell_launcher(host);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
 		return;
 	}
 	jail_init(&jail, host, spec, fds, &lease);
-	if (run_jail(&jail, &lease, &last, &err) < 0)
+	if (run_jail(&jail, &lease, &last, &err) < 0) {
+		tell_launcher(host);
 		tell_failure(fds, &jail, &err);
-	else
+	} else {
+		tell_launcher(host);
 		tell(fds, &last, NULL);
+	}
 	clear_note(&jail, &lease);
 	message_fds_done(&jail.tmpfs);
 }

@@ -103,6 +103,27 @@ static int find_place(const struct server *server, struct client *client, struct
 	return cgroup_groups_of(client->peer.pid, &client->groups, err) < 0 ? -1 : 0;
 }
 
+static void strike(struct server *server, pid_t child)
+{
+	struct ledger_jail jail;
+	struct client *client;
+
+	if (ledger_leave(&server->ledger, child, &jail) == 0)
+		return;
+	client = clients_find(&server->clients, jail.client);
+	if (client)
+		client->jails--;
+}
+
+/* Jails that are gone, though their monitors may still be on their way out. */
+static void strike_over(struct server *server)
+{
+	pid_t monitor;
+
+	while (read(server->over_fd, &monitor, sizeof(monitor)) == (ssize_t) sizeof(monitor))
+		strike(server, monitor);
+}
+
 /* Lowers the spec to what is allowed, or says why there can be no such jail. */
 static int admit(struct server *server, struct client *client, struct jail_spec *spec,
 		 struct cgroup_bounds *bounds, uint32_t *clamped, struct err *err)
@@ -136,6 +157,7 @@ static void start_jail(struct server *server, struct client *client, struct wire
 	struct errand errand = { .spec = spec, .bounds = &bounds };
 	struct err why = ERR_INIT;
 
+	strike_over(server);
 	if (admit(server, client, spec, &bounds, &errand.clamped, &why) < 0)
 		errand.refusal = &why;
 	errand_send(server, client, &errand);
@@ -247,18 +269,6 @@ static void reap_jails(struct server *server)
 	fd_close(&reaper.pid_fd);
 }
 
-static void strike(struct server *server, pid_t child)
-{
-	struct ledger_jail jail;
-	struct client *client;
-
-	if (ledger_leave(&server->ledger, child, &jail) == 0)
-		return;
-	client = clients_find(&server->clients, jail.client);
-	if (client)
-		client->jails--;
-}
-
 /*
  * A monitor that ends by itself leaves nothing; behind one that was killed others clear up.
  * Return: false once SIGTERM has come.
@@ -284,7 +294,7 @@ static bool on_signals(struct server *server)
 
 /* --- the loop --- */
 
-enum { LISTENER, SIGNALS, FIRST };
+enum { LISTENER, SIGNALS, OVER, FIRST };
 
 /* Too many children: what else a client wants waits in its socket until some have ended. */
 static bool is_held(const struct server *server, const struct client *client)
@@ -298,6 +308,7 @@ static size_t fill(const struct server *server, struct pollfd *ready)
 
 	ready[LISTENER] = (struct pollfd){ .fd = server->listener.fd, .events = POLLIN };
 	ready[SIGNALS] = (struct pollfd){ .fd = server->signals_fd, .events = POLLIN };
+	ready[OVER] = (struct pollfd){ .fd = server->over_fd, .events = POLLIN };
 	for (size_t i = 0; i < server->clients.count; i++) {
 		const struct client *client = server->clients.list[i];
 		const bool is_over = client->socket_fd < 0;
@@ -365,6 +376,8 @@ void serve_run(struct server *server)
 
 		if (poll(ready, count, clock_poll_ms(next)) < 0)
 			continue;
+		if (ready[OVER].revents)
+			strike_over(server);
 		serve_clients(server, ready, count, asked);
 		if (ready[SIGNALS].revents)
 			goes_on = on_signals(server);

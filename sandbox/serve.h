@@ -22,6 +22,7 @@ struct server {
 	struct listener listener; /* of the service; else none */
 	int signals_fd;           /* owned: a signalfd of SIGCHLD and SIGTERM */
 	int self_fd;              /* owned: this process, for monitors to be tied to */
+	int over_fd;              /* owned: where monitors say that their jails are gone */
 	struct clients clients;
 	struct ledger ledger;
 };

@@ -120,7 +120,8 @@ static int ask(int launcher_fd, enum request_kind kind, uint32_t what, struct er
 	struct event event;
 	int got;
 
-	if (message_send(launcher_fd, &head, sizeof(head), NULL, err) < 0)
+	/* Who closed at once has left a word why. */
+	if (message_send(launcher_fd, &head, sizeof(head), NULL, err) < 0 && err->sys != EPIPE)
 		return -1;
 	do
 		got = poll(&ready, 1, ANSWER_MS);
@@ -139,6 +140,11 @@ static int ask(int launcher_fd, enum request_kind kind, uint32_t what, struct er
 
 int wire_hello(int launcher_fd, struct err *err)
 {
+	int yes = 1;
+
+	/* The kernel notes the sender where either end wants that, and ours does so in time. */
+	if (setsockopt(launcher_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
+		return err_sys(err, "have a socket say who sends");
 	return ask(launcher_fd, REQUEST_HELLO, sizeof(struct wire_request), err) < 0 ? -1 : 0;
 }
 

@@ -131,14 +131,7 @@ static void start_launcher(const struct cli *cli, struct visit *visit)
  */
 static void drop_root(const struct cli *cli, struct visit *visit)
 {
-	char own[32];
-	const char *whose = cli->sudo_uid;
-
-	/* Others would come by way of sudo. */
-	snprintf(own, sizeof(own), "%u", geteuid());
-	if (geteuid() != 0)
-		whose = own;
-	if (account_find(whose, &visit->account, &visit->account_err) == 0 &&
+	if (account_find(cli->sudo_uid, &visit->account, &visit->account_err) == 0 &&
 	    (geteuid() != 0 || account_become(&visit->account, &visit->account_err) == 0))
 		visit->host.account = visit->account.name;
 	else

@@ -172,6 +172,22 @@ TEST(where_they_can_not_be_dropped_nothing_goes_on)
 			    "permitted");
 }
 
+TEST(who_is_not_root_is_who_he_is_and_needs_no_entry)
+{
+	become();
+	CHECK(setresgid(61009, 61009, 61009) == 0 && setresuid(61009, 61009, 61009) == 0);
+	CHECK_OK(account_find(NULL, &account, &err));
+	CHECK_INT(account.uid, 61009);
+	CHECK_INT(account.gid, 61009);
+	CHECK_STR(account.name, "61009");
+	CHECK(account.is_callers);
+	CHECK_OK(account_enter(&account, &err));
+	CHECK_OK(account_leave(&err));
+	CHECK_OK(account_become(&account, &err));
+	check_dropped();
+	_exit(0); /* a leak check could not look at us */
+}
+
 TEST(who_is_not_root_can_not_become_another)
 {
 	become();

@@ -56,9 +56,11 @@ static void begin(void)
 	copy_cpuset("cpuset.cpus");
 	CHECK_OK(cgroup_host_open_for(&groups, getpid(), 0, &shared, &ours, &err));
 	CHECK(strstr(ours.path, job));
-	host = (struct jail_host){
-		.cgroups = &ours, .state_fd = check_folder(), .range_count = 3, .ties = TIES_INIT
-	};
+	host = (struct jail_host){ .cgroups = &ours,
+				   .state_fd = check_folder(),
+				   .range_count = 3,
+				   .over_fd = -1,
+				   .ties = TIES_INIT };
 }
 
 /* Nothing keeps the groups that a client's jails were in from going. */

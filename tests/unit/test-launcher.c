@@ -3,9 +3,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +115,56 @@ TEST(a_launcher_that_dies_at_once_is_an_error)
 	CHECK_INT(launcher_start(check_folder_path(), &launcher, &err), -1);
 	CHECK_STR(err.text, "launcher: the launcher has gone without a word");
 	CHECK_INT(jails_children(getpid(), NULL), 0);
+}
+
+static void check_not_connected(const char *path, const char *part)
+{
+	struct launcher launcher = LAUNCHER_INIT;
+	struct err err = ERR_INIT;
+
+	CHECK_INT(launcher_connect(path, &launcher, &err), -1);
+	CHECK_INT(err.kind, ERR_HOST);
+	if (!strstr(err.text, part))
+		check_fail(__FILE__, __LINE__, "'%s' lacks '%s'", err.text, part);
+	CHECK_INT(launcher.socket_fd, -1);
+}
+
+/* A socket in our folder. */
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	CHECK(bind(fd, (struct sockaddr *) &address, sizeof(address)) == 0);
+	return fd;
+}
+
+TEST(a_service_that_is_not_there_or_not_for_us_is_told_with_a_way_out)
+{
+	char path[108], name[300];
+	int fd;
+
+	check_folder();
+	snprintf(path, sizeof(path), "%s/socket", check_folder_path());
+	check_not_connected(path, "use sudo; or the service of a shared node, which is not there");
+	fd = listen_at(path);
+	check_not_connected(path, "nobody serves");
+	CHECK(listen(fd, 1) == 0);
+	if (geteuid() != 0)
+		SKIP("needs root");
+	/* One that root has not started is believed nothing. */
+	close(fd);
+	CHECK(unlink(path) == 0 && fchmod(check_folder(), 0777) == 0);
+	CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
+	fd = listen_at(path);
+	CHECK(listen(fd, 1) == 0);
+	check_not_connected(path, "is served by account 65534, not by root");
+	CHECK(chmod(path, 0) == 0);
+	check_not_connected(path, "this account may not use proctor's launcher");
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	check_not_connected(name, "is too long");
 }
 
 /* What a client says that is no request of this version: it is told so, and the next is served. */

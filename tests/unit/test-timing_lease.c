@@ -2,10 +2,13 @@
 #include "harness/run/timing_lease.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
+#include "sandbox/base/message.h"
+#include "sandbox/clients.h"
 #include "tests/lib/check.h"
 
 /* Two runs of one host: descriptors of their own, of the same two files. */
@@ -234,6 +237,119 @@ TEST(without_files_the_lease_is_the_runs_own)
 	timing_give_back(&a, TIMING_MARK);
 	CHECK(timing_try(&a, TIMING_WORK));
 	end();
+}
+
+/* --- with the launcher's service --- */
+
+static struct clients clients;
+static struct client *list[2];
+static int ends[2][2];
+
+/* What the service does with one question that waits in its socket. */
+static void serve_one(int i)
+{
+	static struct wire_asked asked;
+	struct err err = ERR_INIT;
+	int got;
+
+	CHECK_INT(wire_peek(list[i]->socket_fd, &asked, &err), 1);
+	CHECK_INT(asked.request.head.kind, REQUEST_TIMING);
+	CHECK_INT(message_drop(list[i]->socket_fd), 1);
+	got = clients_timing(list[i], check_folder(), (enum timing_ask) asked.request.head.what,
+			     60000, &err);
+	CHECK_OK(got);
+	CHECK_OK(wire_tell(list[i]->socket_fd,
+			   &(struct event){ .kind = got ? EVENT_READY : EVENT_BUSY }, NULL, &err));
+}
+
+/* A child that answers both, until we have gone. */
+static void begin_service(bool is_scarce)
+{
+	const struct cpus cpus = { .judge = 0, .worker = 7, .has_others = !is_scarce };
+	const struct peer peer = { .pid_fd = -1 };
+	struct err err = ERR_INIT;
+
+	check_folder();
+	for (int i = 0; i < 2; i++)
+		CHECK_OK(message_pair(ends[i], &err));
+	if (fork() == 0) {
+		struct pollfd ready[2];
+
+		for (int i = 0; i < 2; i++) {
+			close(ends[i][0]);
+			list[i] = clients_add(&clients, ends[i][1], &peer, &err);
+			ready[i] = (struct pollfd){ .fd = ends[i][1], .events = POLLIN };
+		}
+		while (poll(ready, 2, 10000) > 0)
+			for (int i = 0; i < 2; i++) {
+				if (ready[i].revents & POLLHUP) {
+					clients_end(list[i]);
+					ready[i].fd = -1;
+				} else if (ready[i].revents) {
+					serve_one(i);
+				}
+			}
+		_exit(0);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(ends[i][1]);
+		CHECK_OK(timing_open(ends[i][0], &files[i], &err));
+	}
+	timing_init(&a, &files[0], &cpus);
+	timing_init(&b, &files[1], &cpus);
+}
+
+TEST(the_service_keeps_the_lease_for_runs_that_are_not_roots)
+{
+	begin_service(false);
+	CHECK(gets(&a, TIMING_MARK));
+	CHECK(!gets(&b, TIMING_MARK));
+	CHECK(b.is_waiting_for_others);
+	timing_give_back(&a, TIMING_MARK);
+	CHECK(timing_try(&b, TIMING_MARK));
+	CHECK(!gets(&a, TIMING_MARK));
+	timing_give_back(&b, TIMING_MARK);
+	has_rested(&a);
+	CHECK(timing_try(&a, TIMING_MARK));
+	close(ends[0][0]); /* its process has gone */
+	has_rested(&b);
+	timing_want(&b, TIMING_MARK);
+	for (int try = 0; !timing_try(&b, TIMING_MARK); try++) {
+		CHECK(try < 500);
+		usleep(10000);
+	}
+	end();
+}
+
+TEST(on_a_scarce_host_the_service_lets_agents_share_and_markings_have_their_turn)
+{
+	begin_service(true);
+	CHECK(gets(&a, TIMING_WORK));
+	CHECK(gets(&b, TIMING_WORK));
+	timing_give_back(&b, TIMING_WORK);
+	CHECK(!gets(&b, TIMING_MARK)); /* it holds the turnstile now */
+	CHECK(!gets(&a, TIMING_WORK));
+	timing_give_back(&a, TIMING_WORK);
+	CHECK(timing_try(&b, TIMING_MARK));
+	timing_give_back(&b, TIMING_MARK);
+	CHECK(timing_try(&a, TIMING_WORK));
+	timing_give_back(&a, TIMING_WORK);
+	end();
+}
+
+TEST(a_service_that_has_gone_grants_nothing_and_its_connection_says_so)
+{
+	struct pollfd lost;
+	struct err err = ERR_INIT;
+
+	check_folder();
+	CHECK_OK(message_pair(ends[0], &err));
+	CHECK_OK(timing_open(ends[0][0], &files[0], &err));
+	timing_init(&a, &files[0], &(const struct cpus){ .has_others = true });
+	close(ends[0][1]);
+	CHECK(!gets(&a, TIMING_MARK));
+	lost = (struct pollfd){ .fd = ends[0][0], .events = POLLRDHUP };
+	CHECK_INT(poll(&lost, 1, 0), 1);
 }
 
 TEST(nothing_is_had_at_once)
