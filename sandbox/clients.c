@@ -19,7 +19,7 @@
 struct client *clients_add(struct clients *clients, int socket_fd, const struct peer *peer,
 			   struct err *err)
 {
-	auto_fd socket = socket_fd, gone = -1;
+	auto_fd gone = -1;
 	struct client *client;
 	int yes = 1;
 
@@ -28,7 +28,7 @@ struct client *clients_add(struct clients *clients, int socket_fd, const struct 
 			CLIENTS_MAX);
 		return NULL;
 	}
-	if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0) {
+	if (setsockopt(socket_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0) {
 		err_sys(err, "have a socket say who sends");
 		return NULL;
 	}
@@ -39,7 +39,7 @@ struct client *clients_add(struct clients *clients, int socket_fd, const struct 
 	}
 	client = mem_alloc(1, sizeof(*client));
 	client->id = ++clients->next_id;
-	client->socket_fd = fd_take(&socket);
+	client->socket_fd = socket_fd;
 	client->gone_fd = fd_take(&gone);
 	client->peer = *peer;
 	client->place = CGROUP_HOST_INIT;

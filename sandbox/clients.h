@@ -48,8 +48,7 @@ struct clients {
 
 /**
  * clients_add() - a new client
- * @socket_fd: taken, also on failure
- * @peer:      taken on success
+ * @socket_fd, @peer: taken on success
  */
 struct client *clients_add(struct clients *clients, int socket_fd, const struct peer *peer,
 			   struct err *err) must_check;

@@ -33,7 +33,7 @@ struct jail_host {
 	uint32_t range_base; /* first host id of the uid ranges */
 	uint32_t range_count;
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
-	int over_fd; /* a pipe: a monitor writes its number when its jail is gone; -1: nobody reads
+	int over_fd; /* a socket: a monitor sends its number when its jail is gone; -1: nobody reads
 		      */
 	struct ties ties; /* what the jail ends with, beside its control socket */
 	uint32_t clamped; /* limits of the spec that the client's groups made lower: bits */

@@ -32,6 +32,7 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
+#include "sandbox/base/message.h"
 #include "sandbox/base/syscalls.h"
 #include "sandbox/caps.h"
 #include "sandbox/seccomp.h"
@@ -125,8 +126,8 @@ static int open_over(struct server *server, struct err *err)
 {
 	int pair[2];
 
-	if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
-		return err_sys(err, "make a pipe");
+	if (message_pair(pair, err) < 0)
+		return -1;
 	server->over_fd = pair[0];
 	server->host.over_fd = pair[1];
 	return 0;
@@ -236,12 +237,12 @@ static int serve_privately(struct launcher *launcher, const struct launcher_opti
 	if (socket_fd < 3 || fcntl(socket_fd, F_SETFD, FD_CLOEXEC) < 0)
 		return 2;
 	if (detach(false, &err) < 0 || watch_signals(&launcher->server, false, &err) < 0 ||
-	    prepare(launcher, options, &err) < 0) {
+	    prepare(launcher, options, &err) < 0 ||
+	    serve_add_private(&launcher->server, socket_fd, &err) < 0) {
 		hello.kind = EVENT_FAILED;
 		hello.err = err;
 	}
-	if (wire_tell(socket_fd, &hello, NULL, &err) < 0 || hello.kind != EVENT_READY ||
-	    serve_add_private(&launcher->server, socket_fd, &err) < 0)
+	if (wire_tell(socket_fd, &hello, NULL, &err) < 0 || hello.kind != EVENT_READY)
 		return err_exit_code(&err);
 	serve_run(&launcher->server);
 	return 0;

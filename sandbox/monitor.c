@@ -13,6 +13,7 @@
 
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/message.h"
 #include "sandbox/base/syscalls.h"
 
 /*
@@ -334,10 +335,11 @@ static void leave_cpus(const char *cpus)
 static void tell_launcher(const struct jail_host *host)
 {
 	const pid_t self = getpid();
+	struct err ignored = ERR_INIT;
 
-	/* A pipe that is full is read by somebody who will see us end as well. */
+	/* A launcher that is dead, or has not read for long, sees us end as well or never. */
 	if (host->over_fd >= 0)
-		best_effort(write(host->over_fd, &self, sizeof(self)));
+		best_effort(message_try_send(host->over_fd, &self, sizeof(self), NULL, &ignored));
 }
 
 /* Nothing is left that the next taker of the lease would have to look for. */

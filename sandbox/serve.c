@@ -12,6 +12,7 @@
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
+#include "sandbox/base/message.h"
 #include "sandbox/base/syscalls.h"
 #include "sandbox/errand.h"
 
@@ -118,9 +119,11 @@ static void strike(struct server *server, pid_t child)
 /* Jails that are gone, though their monitors may still be on their way out. */
 static void strike_over(struct server *server)
 {
+	struct err ignored = ERR_INIT;
 	pid_t monitor;
+	struct message_in in = { .bytes = &monitor, .room = sizeof(monitor) };
 
-	while (read(server->over_fd, &monitor, sizeof(monitor)) == (ssize_t) sizeof(monitor))
+	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor))
 		strike(server, monitor);
 }
 
@@ -228,13 +231,11 @@ static void on_connection(struct server *server)
 	result = peer_open(fd, &peer, &why);
 	if (result == 0)
 		result = check_peer(server, fd, &peer, &why);
-	if (result == 0 && server->clients.count < CLIENTS_MAX &&
-	    clients_add(&server->clients, fd_take(&fd), &peer, &why))
+	if (result == 0 && clients_add(&server->clients, fd, &peer, &why)) {
+		fd_take(&fd);
 		return;
-	if (why.kind == ERR_NONE)
-		err_set(&why, ERR_HOST, "the launcher has %d clients already: wait", CLIENTS_MAX);
-	if (fd >= 0)
-		answer(&unknown, EVENT_FAILED, &why);
+	}
+	answer(&unknown, EVENT_FAILED, &why);
 	peer_done(&peer);
 }
 
@@ -246,8 +247,10 @@ int serve_add_private(struct server *server, int socket_fd, struct err *err)
 	/* One that has gone meanwhile is seen by its socket. */
 	peer.pid_fd = sys_pidfd_open(peer.pid, 0);
 	client = clients_add(&server->clients, socket_fd, &peer, err);
-	if (!client)
+	if (!client) {
+		peer_done(&peer);
 		return -1;
+	}
 	client->is_private = client->has_greeted = true;
 	return 0;
 }

@@ -29,7 +29,7 @@ struct server {
 
 /**
  * serve_add_private() - whoever has started this launcher is its client
- * @socket_fd: taken
+ * @socket_fd: taken on success
  */
 int serve_add_private(struct server *server, int socket_fd, struct err *err) must_check;
 

@@ -182,6 +182,13 @@ int wire_request(int launcher_fd, const struct jail_spec *spec, const struct spe
 	return fd_take(&ours);
 }
 
+/* Whoever notices first, we or the jail's monitor. */
+static void lose(struct event *event)
+{
+	event->kind = EVENT_LOST;
+	err_set(&event->err, ERR_SYS, "the launcher has gone without a word");
+}
+
 int wire_next(int socket_fd, struct event *out, struct started_fds *started, struct err *err)
 {
 	cleanup(message_fds_done) struct message_fds fds = MESSAGE_FDS_INIT;
@@ -193,9 +200,8 @@ int wire_next(int socket_fd, struct event *out, struct started_fds *started, str
 	if (started)
 		*started = STARTED_FDS_INIT;
 	if (len == 0) {
-		*out = (struct event){ .kind = EVENT_LOST,
-				       .result = { .ending = ENDING_LAUNCHER_LOST } };
-		err_set(&out->err, ERR_SYS, "the launcher has gone without a word");
+		*out = (struct event){ .result = { .ending = ENDING_LAUNCHER_LOST } };
+		lose(out);
 		return 0;
 	}
 	if ((size_t) len != sizeof(event) || event.kind > EVENT_ENDED || fds.count > 3)
@@ -207,6 +213,8 @@ int wire_next(int socket_fd, struct event *out, struct started_fds *started, str
 		started->freeze_fd = fd_take(&fds.fd[1]);
 		started->events_fd = fd_take(&fds.fd[2]);
 	}
+	if (event.kind == EVENT_ENDED && event.result.ending == ENDING_LAUNCHER_LOST)
+		lose(&event);
 	*out = event;
 	return 0;
 }

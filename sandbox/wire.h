@@ -63,7 +63,7 @@ enum ending {
 	ENDING_OUTPUT,        /* the client saw too much output and said so */
 	ENDING_FULL,          /* a tmpfs was full, where the spec says that this ends it */
 	ENDING_STOPPED,       /* the client asked for the end */
-	ENDING_LAUNCHER_LOST, /* launcher or monitor is gone; set by the client's side */
+	ENDING_LAUNCHER_LOST, /* launcher or monitor is gone */
 };
 
 extern const struct name ending_names[];
@@ -121,7 +121,8 @@ enum event_kind {
 	EVENT_NOT_FOUND,      /* as FAILED: there is no such program in the jail */
 	EVENT_NOT_EXECUTABLE, /* as FAILED: the program can not be executed */
 	EVENT_ENDED,          /* result; nothing of the jail is left; nothing follows */
-	EVENT_LOST,           /* client's side only: the socket closed without a last word */
+	EVENT_LOST,           /* client's side only: the launcher has died, or the socket closed
+				 without a last word */
 };
 
 struct event {
@@ -188,7 +189,8 @@ int wire_request(int launcher_fd, const struct jail_spec *spec, const struct spe
  * @started: receives the descriptors of EVENT_STARTED, owned by the caller, STARTED_FDS_INIT with
  *           any other event; NULL: they are closed
  *
- * A socket that closed gives EVENT_LOST with result.ending ENDING_LAUNCHER_LOST.
+ * A socket that closed gives EVENT_LOST with result.ending ENDING_LAUNCHER_LOST; so does a monitor
+ * whose launcher has died, with what the jail has used.
  */
 int wire_next(int socket_fd, struct event *out, struct started_fds *started,
 	      struct err *err) must_check;

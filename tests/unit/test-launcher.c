@@ -212,9 +212,10 @@ TEST(a_launcher_keeps_no_descriptor_and_no_child_of_jails_that_are_over)
 		outcome = jails_run(&jails, &spec, name, MIB);
 		CHECK_INT(outcome.last.kind, EVENT_ENDED);
 	}
-	CHECK_INT(jails_count_fds(jails.launcher.process.pid), fds);
-	for (int64_t deadline = clock_after_ms(2000);
-	     jails_children(jails.launcher.process.pid, NULL) > 0;)
+	/* On a busy machine a jail is over before the launcher has seen it begin. */
+	for (int64_t deadline = clock_after_ms(5000);
+	     jails_children(jails.launcher.process.pid, NULL) > 0 ||
+	     jails_count_fds(jails.launcher.process.pid) != fds;)
 		CHECK(clock_now() < deadline);
 	jails_end(&jails);
 }
