@@ -208,7 +208,7 @@ static bool is_name(const char *text)
 /* Cuts the next word off; an empty one at the end. */
 static char *next_word(char **rest)
 {
-	char *word = *rest + strspn(*rest, " \t"), *end = word + strcspn(word, " \t");
+	char *word = *rest + strspn(*rest, " "), *end = word + strcspn(word, " ");
 
 	*rest = *end ? end + 1 : end;
 	*end = '\0';
@@ -329,7 +329,9 @@ static int take_line(const struct reading *at, const char *from, size_t len, cha
 				       at->file, at->line, i + 1, (unsigned char) from[i]);
 	while (len > 0 && (from[len - 1] == ' ' || from[len - 1] == '\t'))
 		len--;
-	memcpy(out, from, len);
+	/* A tab is a blank, in a value that is shown as well. */
+	for (size_t i = 0; i < len; i++)
+		out[i] = (char) (from[i] == '\t' ? ' ' : from[i]);
 	out[len] = '\0';
 	return 0;
 }
@@ -338,12 +340,12 @@ static int read_line(struct reading *at, char *line, struct err *err)
 {
 	char *rest = line;
 
-	line += strspn(line, " \t");
+	line += strspn(line, " ");
 	if (*line == '\0' || *line == '#')
 		return 0;
 	rest = line;
 	at->key = next_word(&rest);
-	return set(at, rest + strspn(rest, " \t"), err);
+	return set(at, rest + strspn(rest, " "), err);
 }
 
 /* What no single value shows. */

@@ -13,6 +13,15 @@ static void must(bool holds)
 		__builtin_trap();
 }
 
+/* Names alone, none of which leads up. */
+static bool is_plain(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	return path[0] == '/' && !strstr(path, "/../") && !strstr(path, "//") &&
+	       strcmp(last, "/..") != 0 && last[1] != '\0';
+}
+
 /* Root reads this file: what it takes lies within every limit, and all else is one line of text. */
 static void check_taken(const struct site *site)
 {
@@ -24,11 +33,11 @@ static void check_taken(const struct site *site)
 	must(memchr(site->group, '\0', sizeof(site->group)) && site->group[0] != '\0');
 	for (size_t i = 0; i < site->source_count; i++) {
 		must(memchr(site->sources[i].name, '\0', SITE_NAME_MAX) != NULL);
-		must(site->sources[i].path[0] == '/' && !strstr(site->sources[i].path, "/../"));
+		must(is_plain(site->sources[i].path));
 	}
 	for (size_t i = 0; i < site->device_count; i++) {
 		must(strncmp(site->devices[i].path, "/dev/", 5) == 0);
-		must(!strstr(site->devices[i].path, "/.."));
+		must(is_plain(site->devices[i].path));
 		must(site_device(site, site->devices[i].name) == &site->devices[i]);
 	}
 }

@@ -144,7 +144,7 @@ TEST(jails_of_a_job_lie_in_its_groups_and_are_held_to_its_limits)
 	CHECK_STR(inside.v1_paths[CGROUP_PIDS], path.text);
 	CHECK_OK(cgroup_bounds_read(&groups, &inside, &bounds, &err));
 	CHECK_INT(bounds.pids, 4);
-	CHECK_INT(bounds.level_count, 0); /* the kernel holds jails to all of them */
+	CHECK_INT(bounds.level_count, 0);   /* the kernel holds jails to all of them */
 	CHECK_INT(bounds.cpus_are_held, 0); /* unless a jail names CPUs, it has no leaf there */
 	CHECK_OK(cgroup_create(&inside, "test-leaf", &limits, &leaf, &err));
 	CHECK_OK(cgroup_join_fds(&leaf, fds, &err));

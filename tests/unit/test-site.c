@@ -88,6 +88,7 @@ TEST(mistakes_are_told_by_file_line_key_value_and_a_way_out)
 		{ "group a\ngroup b", "site.conf:2: key 'group': 'b' is its second value, the first stands in line 1: remove one" },
 		{ "group a:b", "site.conf:1: key 'group': 'a:b' is no name of a group, and no number of one" },
 		{ "jail.memory 9 GiB", "site.conf:1: key 'jail.memory': '9 GiB' is not a size from 16MiB to 1024TiB" },
+		{ "jail.cpus\t1\t2", "site.conf:1: key 'jail.cpus': '1 2' is not CPUs from 0.01 to 1024" },
 		{ "jail.memory 9", "site.conf:1: key 'jail.memory': '9' is not a size from 16MiB to 1024TiB" },
 		{ "jail.memory 1MiB", "site.conf:1: key 'jail.memory': '1MiB' is not a size from 16MiB to 1024TiB" },
 		{ "jail.memory 99999999999999999999GiB", "site.conf:1: key 'jail.memory': '99999999999999999999GiB' is not a size from 16MiB to 1024TiB" },
