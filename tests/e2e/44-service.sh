@@ -55,7 +55,7 @@ wait_for() { # COMMAND…
 	tries=0
 	until "$@"; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 250 ] || { fail "it did not come to: $*" && return 1; }
+		[ "$tries" -lt 1500 ] || { fail "it did not come to: $*" && return 1; }
 		sleep 0.02
 	done
 }
@@ -447,8 +447,39 @@ wait_for no_sleep
 remove_job
 expect_served
 
+# On version 2 a job has to be given a subtree of its own for that.
+delegate_job() {
+	for where in $job_groups; do
+		[ ! -e "$where/cgroup.subtree_control" ] || chown $one:$one "$where" "$where/cgroup.procs" "$where/cgroup.subtree_control"
+	done
+}
+
+# Is the jail's payload in a group of the job, in each hierarchy that limits it?
+is_inside() {
+	inside_of=$(grep -cE '^[0-9]+:(memory|pids)?:.*/job/(launcher/)?proctor/uids-[0-9]+$' "/proc/$(pgrep -x sleep)/cgroup")
+	[ "$inside_of" -ge 1 ] && [ "$inside_of" -ge "$(echo "$job_groups" | wc -w)" -o "$inside_of" -eq 3 ]
+}
+
+it 'puts the jails of a job into the groups of the job'
+make_job job
+delegate_job
+limit_job pids.max pids.max 40
+in_job $one "$e2e_build/proctor" jail --pids 200 -- sleep 30 >/dev/null 2>&1 &
+client=$!
+wait_for sleeps 1
+check is_inside
+kill -9 "$client"
+wait "$client" 2>/dev/null
+wait_for no_sleep
+for where in $job_groups; do
+	[ ! -d "$where/launcher" ] || wait_for rmdir "$where/launcher"
+done
+remove_job
+expect_served
+
 it 'refuses a group that a client has made for itself in the place of ours'
 make_job job
+delegate_job
 for where in $job_groups; do
 	mkdir -m 777 "$where/proctor"
 	chown $one:$one "$where/proctor"
@@ -460,6 +491,7 @@ expect_code 125
 expect_err "belongs to user $one, not to root: remove it"
 for where in $job_groups; do
 	rmdir "$where/proctor"
+	[ ! -d "$where/launcher" ] || wait_for rmdir "$where/launcher"
 done
 remove_job
 expect_served
