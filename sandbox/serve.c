@@ -120,7 +120,7 @@ static void strike(struct server *server, pid_t child)
 static void strike_over(struct server *server)
 {
 	struct err ignored = ERR_INIT;
-	pid_t monitor;
+	pid_t monitor = -1;
 	struct message_in in = { .bytes = &monitor, .room = sizeof(monitor) };
 
 	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor))

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,21 +99,15 @@ static bool parse_milli(const char *text, uint64_t *out)
 /* An id as people write ranges of them: 0x70000000, or in decimal digits. */
 static bool parse_id(const char *text, uint64_t *out)
 {
-	uint64_t value = 0;
-	size_t count = 0;
+	const bool is_hex = strncmp(text, "0x", 2) == 0;
+	size_t len = is_hex ? strspn(text + 2, "0123456789abcdefABCDEF") : 0;
 
-	if (strncmp(text, "0x", 2) != 0)
+	if (!is_hex)
 		return parse_count(text, out);
-	for (text += 2; isxdigit((unsigned char) text[count]); count++) {
-		const char *digits = "0123456789abcdef";
-		const char *digit = strchr(digits, tolower((unsigned char) text[count]));
-
-		if (count == 8 || !digit)
-			return false;
-		value = value * 16 + (uint64_t) (digit - digits);
-	}
-	*out = value;
-	return count > 0 && text[count] == '\0';
+	if (len == 0 || len > 8 || text[2 + len] != '\0')
+		return false;
+	*out = strtoull(text + 2, NULL, 16);
+	return true;
 }
 
 static bool parse_yes(const char *text, uint64_t *out)

@@ -399,7 +399,7 @@ int wire_tell(int socket_fd, const struct event *event, const struct started_fds
 
 int wire_wish(int jail_fd, struct wish *out, struct err *err)
 {
-	struct wish_message wish;
+	struct wish_message wish = { .magic = 0 };
 	struct message_in in = { .bytes = &wish, .room = sizeof(wish) };
 	ssize_t len = message_try_receive(jail_fd, &in, err);
 
