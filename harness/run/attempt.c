@@ -447,6 +447,7 @@ static int record(struct attempt *attempt, struct err *err)
 	attempt->state = ATTEMPT_RECORDED;
 	json = seat_begin(attempt->seat, ATTEMPT_RECORDED_LINE);
 	json_put_bool(json, "stopped", attempt->stopped);
+	json_put_digest(json, "file", attempt->has_file ? &attempt->record_file : NULL);
 	record_put(json, "record", &made);
 	return seat_commit(attempt->seat, err);
 }

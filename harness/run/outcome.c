@@ -233,7 +233,7 @@ static int write_samples(const struct attempt *attempt, struct digest *out, stru
 	return record_write_samples(&samples, attempt->folder_fd, out, err);
 }
 
-static int write_files(const struct attempt *attempt, struct record *record, struct err *err)
+static int write_files(struct attempt *attempt, struct record *record, struct err *err)
 {
 	struct digest samples;
 
@@ -242,7 +242,10 @@ static int write_files(const struct attempt *attempt, struct record *record, str
 			return -1;
 		record->digests.samples = &samples;
 	}
-	return record_write(record, attempt->folder_fd, err);
+	if (record_write(record, attempt->folder_fd, &attempt->record_file, err) < 0)
+		return -1;
+	attempt->has_file = true;
+	return 0;
 }
 
 int outcome_record(struct attempt *attempt, struct record *out, struct err *err)

@@ -235,14 +235,18 @@ static int write_file(int dir_fd, const char *name, const struct json_writer *js
 	return 0;
 }
 
-int record_write(const struct record *record, int dir_fd, struct err *err)
+int record_write(const struct record *record, int dir_fd, struct digest *digest_out,
+		 struct err *err)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 	struct json_writer json;
 
 	json_writer_init(&json, &text);
 	record_put(&json, NULL, record);
-	return write_file(dir_fd, RECORD_FILE, &json, err);
+	if (write_file(dir_fd, RECORD_FILE, &json, err) < 0)
+		return -1;
+	*digest_out = digest_sha256(text.text, text.len);
+	return 0;
 }
 
 static void put_sample(struct json_writer *json, const struct record_sample *sample)

@@ -179,9 +179,12 @@ void record_put_ending(struct json_writer *json, const struct record_ending *end
 /**
  * record_write() - put the record into the attempt's folder, in place of an earlier one
  *
+ * @digest_out: of the file
+ *
  * After a crash there is the old file or the new one. A full disk is ERR_HOST.
  */
-int record_write(const struct record *record, int dir_fd, struct err *err) must_check;
+int record_write(const struct record *record, int dir_fd, struct digest *digest_out,
+		 struct err *err) must_check;
 
 /* One timed call. Filled from the judge's struct sample, member by member. */
 struct record_sample {

@@ -140,7 +140,27 @@ expect_code 125
 expect_err 'File exists'
 run proctor jail --put /nonexistent -- true
 expect_code 125
-expect_err "option --put: open folder '/nonexistent'"
+expect_err "option --put: open '/nonexistent'"
+run proctor jail --put /dev/null -- true
+expect_code 125
+expect_err "option --put: '/dev/null' is neither a folder nor a tree"
+
+it 'puts back what was collected, and refuses what is no tree'
+run proctor jail --archive "$scratch/tree" -- sh -c 'mkdir a; echo "of a tree" >a/b; ln -s a link; chmod +x a/b'
+expect_code 0
+run proctor jail --put "$scratch/tree" -- sh -c 'find . | sort; cat a/b; test -x a/b'
+expect_code 0
+expect_out '^of a tree$'
+check test "$(head -n 3 "$scratch/out" | xargs)" = '. ./a ./a/b'
+head -c 60 "$scratch/tree" >"$scratch/torn"
+for bad in torn empty text; do
+	[ "$bad" != empty ] || : >"$scratch/empty"
+	[ "$bad" != text ] || seq 100 >"$scratch/text"
+	run proctor jail --put "$scratch/$bad" -- echo ran
+	expect_code 125
+	expect_no_out ran
+	expect_err 'tree'
+done
 
 it 'says in JSON how it ended'
 run proctor jail --json -- sh -c 'echo 12345 >&2; echo 1234567; exit 3'

@@ -20,10 +20,13 @@ record 2 | grep -qE '"seen":\{"kind":"WRONG"' || fail 'the previous output'
 record 3 | grep -qE '"seen":\{"kind":"VALID".*"unseen":\{"kind":"WRONG"' || fail 'the seen shapes'
 record 4 | grep -qE '"seen":\{"kind":"WRONG"' || fail 'the late write'
 
-it 'keeps the raw samples, and their digest in the record'
+it 'keeps the raw samples, their digest in the record, and that of the record in the journal'
 for i in 1 2 3 4; do
 	sum=$(sha256sum <"$scratch/run/attempts/row-softmax-000$i/samples.json" | cut -d ' ' -f 1)
 	record $i | grep -q "\"samples\":\"$sum\"" || fail "not so for attempt $i"
+	sum=$(record $i | sha256sum | cut -d ' ' -f 1)
+	grep -q "\"event\":\"attempt.recorded\",.*\"attempt\":$i,\"stopped\":false,\"file\":\"$sum\"" "$scratch/run/journal.jsonl" ||
+		fail "not so for the record of attempt $i"
 done
 check grep -q '"samples":\[\[0,' "$scratch/run/attempts/row-softmax-0001/samples.json"
 
