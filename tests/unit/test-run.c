@@ -265,6 +265,18 @@ TEST(a_run_goes_on_from_wherever_its_first_lines_were_cut_off)
 	runs_end(&runs);
 }
 
+TEST(where_the_journal_of_attempts_is_gone_none_is_begun_again)
+{
+	open_one();
+	runs_carry_out(&runs);
+	CHECK_INT(unlinkat(runs.place.folder_fd, JOURNAL_FILE, 0), 0);
+	CHECK_INT(resume_run(), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK(strncmp(err.text, "'" JOURNAL_FILE "' is gone", 23) == 0);
+	CHECK(faccessat(runs.place.folder_fd, JOURNAL_FILE, F_OK, 0) < 0);
+	runs_end(&runs);
+}
+
 TEST(a_torn_line_is_cut_off_and_that_is_told)
 {
 	cleanup(str_done) struct str text = STR_INIT;
@@ -331,6 +343,21 @@ TEST(a_plan_that_was_changed_is_not_resumed)
 	at = strstr(text.text, "\"repeats\":1");
 	CHECK(at);
 	at[strlen("\"repeats\":")] = '2';
+	put_file(PLANNED_FILE, text.text, text.len);
+	check_not_resumed("'" PLANNED_FILE "' is not what the journal says: it was changed");
+}
+
+TEST(it_is_the_plan_that_is_named_where_a_digest_in_it_was_changed)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	char *at;
+
+	open_one();
+	CHECK_OK(io_read_file(runs.place.folder_fd, PLANNED_FILE, MIB, &text, &err));
+	at = strstr(text.text, "\"sha256\":\"");
+	CHECK(at);
+	at += strlen("\"sha256\":\"");
+	*at = *at == '0' ? '1' : '0';
 	put_file(PLANNED_FILE, text.text, text.len);
 	check_not_resumed("'" PLANNED_FILE "' is not what the journal says: it was changed");
 }
