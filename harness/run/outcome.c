@@ -143,6 +143,8 @@ static void fill_marks(struct attempt *attempt, struct record *out)
 	out->unseen = mark_of(judged, &judged->unseen, judged->unseen_why, false, attempt->run);
 	if (judged->seen.stats.blocks > 0 && judged->seen.stats.launch_bound)
 		labels[out->label_count++] = "LAUNCH_BOUND";
+	if (judged->unseen.stats.blocks > 0 && judged->unseen.stats.launch_bound)
+		labels[out->label_count++] = "LAUNCH_BOUND_UNSEEN";
 	for (uint32_t i = 0; i < judged->case_count; i++) {
 		if (judged->cases[i].clock_mismatch) {
 			labels[out->label_count++] = "CLOCK_MISMATCH";
