@@ -10,6 +10,11 @@ static const unsigned int locked_bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
 					SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 					SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
+unsigned int caps_locked_bits(void)
+{
+	return locked_bits;
+}
+
 static void free_caps(cap_t *caps)
 {
 	cap_free(*caps);

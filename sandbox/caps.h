@@ -36,6 +36,11 @@ int caps_limit(uint64_t keep, struct err *err) must_check;
 int caps_drop(uint64_t keep, struct err *err) must_check;
 
 /**
+ * caps_locked_bits() - the securebits that caps_limit() sets, as prctl(PR_GET_SECUREBITS) says them
+ */
+unsigned int caps_locked_bits(void);
+
+/**
  * caps_no_new_privs() - no execve of this process or its children gains privilege, for ever
  */
 int caps_no_new_privs(struct err *err) must_check;
