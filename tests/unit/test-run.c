@@ -111,8 +111,8 @@ TEST(a_mistake_in_the_policy_is_named_with_file_and_line)
 	policy = memfd_create("policy", MFD_CLOEXEC);
 	CHECK_INT(dprintf(policy, "schema: 1\nname: x\nworker: { pids: 9 }\n"), 38);
 	CHECK_INT(lseek(policy, 0, SEEK_SET), 0);
-	runs.plan.policy_fd = policy;
-	runs.plan.policy_path = "my.yaml";
+	runs.plan.policy.fd = policy;
+	runs.plan.policy.path = "my.yaml";
 	check_refused(ERR_INPUT, "my.yaml:3: key 'pids': '9' is not within 16..32768");
 }
 
