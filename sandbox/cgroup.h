@@ -138,6 +138,7 @@ struct cgroup_knob {
 	const char
 		*effective; /* says what holds, as a set of CPUs; NULL: @file itself, as written */
 	bool optional;      /* a kernel without the file is not an error */
+	const char *unit;   /* of the text, for people */
 	char text[64];
 };
 

@@ -12,8 +12,8 @@
 #include "sandbox/base/fd.h"
 
 /* clang-format off */
-#define ROW(resource_, what_, unit_key_) \
-	.row = { .resource = RLIMIT_##resource_, .name = "RLIMIT_" #resource_, .what = (what_), .unit_key = (unit_key_) }
+#define ROW(resource_, what_, unit_, unit_key_) \
+	.row = { .resource = RLIMIT_##resource_, .name = "RLIMIT_" #resource_, .what = (what_), .unit = (unit_), .unit_key = (unit_key_) }
 
 /* Limits that a jail must not inherit from somebody's shell, those that are the same in every jail,
    and those that a slice decides, where it has one. */
@@ -25,22 +25,22 @@ static const struct {
 	size_t offset;  /* of a chosen one in the slice */
 	uint64_t value; /* of a fixed one */
 } limits_of_a_jail[] = {
-	{ OPENED, ROW(AS,         "address space",      NULL) },
-	{ OPENED, ROW(CPU,        "CPU time",           NULL) },
-	{ OPENED, ROW(DATA,       "data",               NULL) },
-	{ OPENED, ROW(FSIZE,      "file size",          NULL) },
-	{ OPENED, ROW(LOCKS,      "locks",              NULL) },
-	{ OPENED, ROW(RSS,        "resident set",       NULL) },
-	{ FIXED,  ROW(CORE,       "core file size",     "LimitCORE"), .value = 1 },
-	{ FIXED,  ROW(RTPRIO,     "real-time priority", "LimitRTPRIO") },
-	{ FIXED,  ROW(NICE,       "nice",               "LimitNICE") },
-	{ CHOSEN, ROW(NOFILE,     "open files",         "LimitNOFILE"),     offsetof(struct rlimit_slice, files) },
-	{ CHOSEN, ROW(STACK,      "stack",              "LimitSTACK"),      offsetof(struct rlimit_slice, stack) },
-	{ CHOSEN, ROW(NPROC,      "processes",          "LimitNPROC"),      offsetof(struct rlimit_slice, processes) },
-	{ CHOSEN, ROW(FSIZE,      "file size",          "LimitFSIZE"),      offsetof(struct rlimit_slice, file_size) },
-	{ CHOSEN, ROW(MEMLOCK,    "locked memory",      "LimitMEMLOCK"),    offsetof(struct rlimit_slice, memlock) },
-	{ CHOSEN, ROW(MSGQUEUE,   "message queues",     "LimitMSGQUEUE"),   offsetof(struct rlimit_slice, msgqueue) },
-	{ CHOSEN, ROW(SIGPENDING, "pending signals",    "LimitSIGPENDING"), offsetof(struct rlimit_slice, sigpending) },
+	{ OPENED, ROW(AS,         "address space",      "bytes", NULL) },
+	{ OPENED, ROW(CPU,        "CPU time",           "seconds", NULL) },
+	{ OPENED, ROW(DATA,       "data",               "bytes", NULL) },
+	{ OPENED, ROW(FSIZE,      "file size",          "bytes", NULL) },
+	{ OPENED, ROW(LOCKS,      "locks",              "locks", NULL) },
+	{ OPENED, ROW(RSS,        "resident set",       "bytes", NULL) },
+	{ FIXED,  ROW(CORE,       "core file size",     "bytes", "LimitCORE"), .value = 1 },
+	{ FIXED,  ROW(RTPRIO,     "real-time priority", "priority", "LimitRTPRIO") },
+	{ FIXED,  ROW(NICE,       "nice",               "20 - nice", "LimitNICE") },
+	{ CHOSEN, ROW(NOFILE,     "open files",         "descriptors", "LimitNOFILE"),     offsetof(struct rlimit_slice, files) },
+	{ CHOSEN, ROW(STACK,      "stack",              "bytes", "LimitSTACK"),      offsetof(struct rlimit_slice, stack) },
+	{ CHOSEN, ROW(NPROC,      "processes",          "processes", "LimitNPROC"),      offsetof(struct rlimit_slice, processes) },
+	{ CHOSEN, ROW(FSIZE,      "file size",          "bytes", "LimitFSIZE"),      offsetof(struct rlimit_slice, file_size) },
+	{ CHOSEN, ROW(MEMLOCK,    "locked memory",      "bytes", "LimitMEMLOCK"),    offsetof(struct rlimit_slice, memlock) },
+	{ CHOSEN, ROW(MSGQUEUE,   "message queues",     "bytes", "LimitMSGQUEUE"),   offsetof(struct rlimit_slice, msgqueue) },
+	{ CHOSEN, ROW(SIGPENDING, "pending signals",    "signals", "LimitSIGPENDING"), offsetof(struct rlimit_slice, sigpending) },
 };
 /* clang-format on */
 _Static_assert(ARRAY_LEN(limits_of_a_jail) <= RLIMITS_MAX, "a plan has room for all of them");

@@ -32,6 +32,7 @@ struct rlimit_row {
 	int resource;
 	const char *name;     /* "RLIMIT_NOFILE" */
 	const char *what;     /* "open files" */
+	const char *unit;     /* "descriptors" */
 	const char *unit_key; /* the key of a systemd unit that raises the hard limit; NULL: none */
 	bool is_opened;       /* soft goes to the hard limit, which stays */
 	uint64_t value;       /* else soft and hard alike */

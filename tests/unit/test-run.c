@@ -295,6 +295,36 @@ TEST(a_resumed_run_knows_what_was_planned_and_what_was_recorded)
 	runs_end(&runs);
 }
 
+/* Of its files the run keeps one that says all, and of its walls the record says which are weaker.
+ */
+TEST(a_policy_that_extends_files_is_kept_whole_and_what_it_weakens_is_recorded)
+{
+	static const char base[] = "schema: 1\nname: base\nbuild: { pids: 77 }\naccept: [swap]\n";
+	static const char mine[] = "schema: 1\nname: mine\nextends: ./base.yaml\n"
+				   "agent: { syscalls: [profiler] }\n";
+	cleanup(str_done) struct str kept = STR_INIT, text = STR_INIT;
+
+	runs_prepare(&runs, NULL);
+	runs_add(&runs, BAD_C);
+	CHECK_OK(io_replace_file(check_folder(), "base.yaml", base, strlen(base), 0644, &err));
+	CHECK_OK(io_replace_file(check_folder(), "mine.yaml", mine, strlen(mine), 0644, &err));
+	CHECK_OK(policy_file_open(&runs.plan.policy, check_folder(), "mine.yaml", &err));
+	runs_open(&runs);
+	CHECK(unlinkat(check_folder(), "base.yaml", 0) == 0);
+	runs_carry_out(&runs);
+	CHECK_OK(resume_run());
+	CHECK_INT(runs.run.policy.build.pids, 77);
+	CHECK_INT(runs.run.policy.file_count, 1);
+	CHECK_STR(runs.run.slots.list[0].record.weaker[0], "agent.syscalls:profiler");
+	CHECK_INT(runs.run.slots.list[0].record.weaker_count, 2);
+	CHECK_OK(io_read_file(runs.place.folder_fd, PLANNED_POLICY, MIB, &kept, &err));
+	CHECK(strstr(kept.text, "name: mine\n") && strstr(kept.text, "\n  pids: 77\n"));
+	CHECK_OK(io_read_file(runs.place.folder_fd, JOURNAL_FILE, MIB, &text, &err));
+	CHECK(strstr(text.text, "\"policy_name\":\"mine\",\"weaker\":[\"agent.syscalls:profiler\","
+				"\"accept:swap\"]"));
+	runs_end(&runs);
+}
+
 TEST(a_finished_run_is_resumed_without_another_line)
 {
 	cleanup(str_done) struct str before = STR_INIT, after = STR_INIT;
