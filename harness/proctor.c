@@ -23,6 +23,7 @@ static const struct command {
 } commands[] = {
 	{ "doctor",  cli_doctor,  0,   "say what this host enforces, and what to do about the rest" },
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
+	{ "policy",  cli_policy,  0,   "check policies, show the jails that one makes, or compare two" },
 	{ "report",  cli_report,  0,   "say how the agents of one or several runs stand" },
 	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
 	{ "resume",  cli_resume,  0,   "go on with a run that was cut off or stopped" },

@@ -238,8 +238,7 @@ static int open_unified(struct cgroup_host *host, struct arena *arena,
 	return 0;
 }
 
-static int read_layout(struct arena *arena, struct cgroup_layout *out, bool *has_swap,
-		       struct err *err)
+int cgroup_look(struct arena *arena, struct cgroup_layout *out, bool *has_swap, struct err *err)
 {
 	static const char *const paths[] = { "/proc/self/mountinfo", "/proc/self/cgroup",
 					     "/proc/swaps" };
@@ -268,7 +267,7 @@ int cgroup_host_open(struct cgroup_host *out, struct err *err)
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	struct cgroup_layout layout;
 
-	if (read_layout(&arena, &layout, &host.has_swap, err) < 0)
+	if (cgroup_look(&arena, &layout, &host.has_swap, err) < 0)
 		return -1;
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (layout.v1[i].mount)

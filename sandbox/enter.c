@@ -59,16 +59,19 @@ static int new_session(struct entry *entry, struct err *err)
 	return 0;
 }
 
-/* Dropping from the bounding set takes CAP_SETPCAP, so it comes before the uid changes. */
+/*
+ * Both take CAP_SETPCAP, so they come before the uid changes, which by the securebits takes no
+ * capability away: the step after it does.
+ */
 static int bound_capabilities(struct entry *entry, struct err *err)
 {
-	return caps_bound(kept_capabilities(entry->brief), err);
+	if (caps_bound(kept_capabilities(entry->brief), err) < 0)
+		return -1;
+	return caps_lock(err);
 }
 
 static int become_payload(struct entry *entry, struct err *err)
 {
-	if (entry->brief->payload == BRIEF_COLLECT && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
-		return err_sys(err, "keep capabilities over the change of user");
 	return ids_become(&entry->brief->ids, IDS_PAYLOAD, 0, err);
 }
 

@@ -75,8 +75,8 @@ static int prepare(struct launcher *launcher, struct err *err)
 	if (host->state_fd < 0)
 		return -1;
 	if (leave_mounts(err) < 0 || cgroup_host_open(&launcher->cgroups, err) < 0 ||
-	    seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0 ||
-	    seccomp_compile(SECCOMP_PROFILE_WORKER, &launcher->worker_filter, err) < 0)
+	    seccomp_compile(SECCOMP_PROFILE_PLAIN, 0, &launcher->filter, err) < 0 ||
+	    seccomp_compile(SECCOMP_PROFILE_WORKER, 0, &launcher->worker_filter, err) < 0)
 		return -1;
 	devices_base(&launcher->devices);
 	host->devices_fd = devices_load(&launcher->devices, err);

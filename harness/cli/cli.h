@@ -32,6 +32,16 @@ int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) mu
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
+ * cli_policy() - proctor policy: check policies, explain one, or compare two
+ */
+int cli_policy(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_policy_explain() - proctor policy explain: the jails that a policy makes
+ */
+int cli_policy_explain(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
  * cli_report() - proctor report: how the agents of one or several runs stand
  */
 int cli_report(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

@@ -13,7 +13,7 @@ void opened_done(struct opened *opened)
 		fd_close(&opened->plan.task_fds[i]);
 	for (size_t i = 0; i < opened->plan.agent_count; i++)
 		fd_close(&opened->plan.agents[i].program_fd);
-	fd_close(&opened->plan.policy_fd);
+	policy_file_done(&opened->plan.policy);
 	fd_close(&opened->config_fd);
 	run_config_done(&opened->config);
 }
@@ -79,9 +79,7 @@ int opened_agent(struct opened *opened, int folder_fd, const char *name, const c
 
 int opened_policy(struct opened *opened, int folder_fd, const char *path, struct err *err)
 {
-	opened->plan.policy_path = path;
-	opened->plan.policy_fd = open_file(folder_fd, path, "policy", err);
-	return opened->plan.policy_fd < 0 ? -1 : 0;
+	return policy_file_open(&opened->plan.policy, folder_fd, path, err);
 }
 
 int opened_config_folder(struct opened *opened, const char *path, const char **name_out,

@@ -104,12 +104,32 @@ static void read_places(struct report *report)
 
 /* ---- writing ---- */
 
-/* What the figures do not say: attempts that are not in them. */
+/* They come out of a journal: somebody may have written anything there. */
+static void add_words(const char *const *words, size_t count, struct str *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		str_addf(out, "%s", i > 0 ? ", " : " ");
+		str_add_shown(out, words[i], strlen(words[i]));
+	}
+	str_addf(out, "\n");
+}
+
+/* What the figures do not say: under what they were made, and attempts that are not in them. */
 static void add_rest(const struct journals *journals, struct str *out)
 {
 	for (size_t i = 0; i < journals->run_count; i++) {
 		const struct journals_run *run = &journals->runs[i];
 
+		if (run->weaker_count > 0) {
+			str_addf(out, "run %s: its policy", run->run);
+			if (run->policy) {
+				str_addf(out, " '");
+				str_add_shown(out, run->policy, strlen(run->policy));
+				str_addf(out, "'");
+			}
+			str_addf(out, " is weaker than the shipped default:");
+			add_words(run->weaker, run->weaker_count, out);
+		}
 		if (run->recorded < run->planned)
 			str_addf(out,
 				 "run %s: %zu of %zu planned attempts have no record yet, and are "
@@ -153,6 +173,8 @@ static void put_runs(const struct report *report, struct json_writer *json)
 		json_put_text(json, "run", run->run);
 		json_put_text(json, "name", run->name);
 		json_put_text(json, "folder", run->folder);
+		json_put_text(json, "policy", run->policy);
+		record_put_texts(json, "weaker", run->weaker, run->weaker_count);
 		json_put_int(json, "planned", (int64_t) run->planned);
 		json_put_int(json, "recorded", (int64_t) run->recorded);
 		json_put_int(json, "infra", (int64_t) run->infra);

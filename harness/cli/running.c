@@ -111,9 +111,13 @@ static struct score_summary summarise(const struct record *records, size_t count
 	return score_summarise(results, marked);
 }
 
-/* What the table does not say: attempts that are not in it. */
+/* What the table does not say: under what it was made, and attempts that are not in it. */
 static void add_rest(const struct run *run, size_t count, struct str *out)
 {
+	for (size_t i = 0; i < run->weaker_count; i++)
+		str_addf(out, "%s%s%s",
+			 i > 0 ? ", " : "the policy is weaker than the shipped default: ",
+			 run->weaker[i], i + 1 == run->weaker_count ? "\n" : "");
 	if (run->slots.infra > 0)
 		str_addf(out, "%zu attempt%s INFRA (ours, not the candidate's)\n", run->slots.infra,
 			 run->slots.infra == 1 ? " was" : "s were");
@@ -154,6 +158,8 @@ static int write_json(const struct run *run, const struct record *records, size_
 	json_put_text(&json, "run", run->planned.run);
 	planned_put_labels(&json, &run->planned);
 	json_put_text(&json, "folder", running->folder);
+	json_put_text(&json, "policy", run->policy.name);
+	record_put_texts(&json, "weaker", run->weaker, run->weaker_count);
 	json_put_int(&json, "planned", (int64_t) run->slots.count);
 	json_put_int(&json, "infra", (int64_t) run->slots.infra);
 	json_put_bool(&json, "finished", slots_are_through(&run->slots));

@@ -67,7 +67,7 @@ static const struct field plan_fields[] = {
 	{ "retries", &type_count,     U64_AT(struct source, config.retries),  OPTIONAL, 0, POLICY_RETRIES_MAX, NULL,
 	  "new attempts for one that ended INFRA; as the policy says where it is left out" },
 	{ "policy",  &type_location,  TEXT_AT(struct source, config.policy),  OPTIONAL, 0, 0, NULL,
-	  "the policy's file; the built-in one where it is left out" },
+	  "the policy: the name of one that came with proctor, or a file; default where it is left out" },
 	{ "out",     &type_later,     NOWHERE, LATER, 0, 0, NULL, "the run's folder; option --run names it" },
 	{ "labels",  &type_entries,   NODE_AT(struct source, labels),         OPTIONAL, 0, RUN_CONFIG_LABELS_MAX, &labels,
 	  "names and texts of at most 200 bytes that records and reports carry" },

@@ -56,7 +56,7 @@ struct run_config {
 	uint64_t repeats;   /* attempts of each agent on each task; at least 1 */
 	uint64_t seats;     /* attempts at one time; at least 1 */
 	uint64_t retries;   /* of an attempt that ended INFRA; RUN_CONFIG_AS_POLICY: the policy's */
-	const char *policy; /* path of a file; NULL: the built-in policy */
+	const char *policy; /* a name, or the path of a file; NULL: the default policy */
 	const char *set;    /* path of the file that names the tasks; NULL: the plan does */
 };
 

@@ -43,7 +43,7 @@ static int note_planned(struct journals *journals, const struct json_value *line
 			struct journals_run *run, struct err *err)
 {
 	int64_t tasks = 0, agents = 0, repeats = 0;
-	const char *name = NULL;
+	const char *name = NULL, *policy = NULL;
 
 	if (json_get_int(line, "tasks", 1, PLAN_MAX, &tasks, err) < 0 ||
 	    json_get_int(line, "agents", 1, PLAN_MAX, &agents, err) < 0 ||
@@ -52,6 +52,13 @@ static int note_planned(struct journals *journals, const struct json_value *line
 	if (!json_is_absent(json_member(line, "name")) &&
 	    json_get_text(line, "name", NAME_MAX_LEN, &name, err) < 0)
 		return -1;
+	if (!json_is_absent(json_member(line, "policy_name")) &&
+	    json_get_text(line, "policy_name", NAME_MAX_LEN, &policy, err) < 0)
+		return -1;
+	if (record_read_texts(json_member(line, "weaker"), &journals->arena, &run->weaker,
+			      &run->weaker_count, err) < 0)
+		return err_wrap(err, "weaker");
+	run->policy = keep(journals, policy);
 	run->planned = (size_t) tasks * (size_t) agents * (size_t) repeats;
 	run->name = keep(journals, name);
 	return 0;

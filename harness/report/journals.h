@@ -19,12 +19,15 @@
 enum { JOURNALS_RUNS_MAX = 512, JOURNALS_ATTEMPTS_MAX = 200000 };
 
 struct journals_run {
-	const char *folder; /* as it was named */
-	const char *run;    /* its id */
-	const char *name;   /* NULL: none */
-	size_t planned;     /* attempts */
-	size_t recorded;    /* of these */
-	size_t infra;       /* records that were INFRA, also those which another one has replaced */
+	const char *folder;        /* as it was named */
+	const char *run;           /* its id */
+	const char *name;          /* NULL: none */
+	const char *policy;        /* NULL: an earlier build did not say */
+	const char *const *weaker; /* walls that it has weaker than the shipped default */
+	size_t weaker_count;
+	size_t planned;  /* attempts */
+	size_t recorded; /* of these */
+	size_t infra;    /* records that were INFRA, also those which another one has replaced */
 	bool is_finished;
 	size_t torn; /* bytes behind the last whole line: cut off, or being written now */
 };

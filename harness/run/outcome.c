@@ -260,6 +260,8 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 		.task = attempt->planned->name,
 		.agent = attempt->agent->name,
 		.policy = run->policy.name,
+		.weaker = run->weaker,
+		.weaker_count = run->weaker_count,
 		.attempt = attempt->slot->attempt,
 		.tier = "T2",
 		.trust = "OPERATOR-TRUSTED",

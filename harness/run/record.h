@@ -122,6 +122,8 @@ struct record {
 	const char *task;
 	const char *agent;
 	const char *policy;
+	const char *const *weaker; /* walls that the policy has weaker than the shipped default */
+	size_t weaker_count;
 	uint32_t attempt;        /* from 1 */
 	const char *tier;        /* "T1", "T2", "T3", "IN-PROCESS" */
 	const char *trust;       /* "OPERATOR-TRUSTED", or which witness */
@@ -169,6 +171,12 @@ double record_speedup(const struct record_mark *mark);
  * record_put() - write the record as a JSON object, the member @key of what is open
  */
 void record_put(struct json_writer *json, const char *key, const struct record *record);
+
+/**
+ * record_put_texts() - write a list of texts, the member @key of the object that is open
+ */
+void record_put_texts(struct json_writer *json, const char *key, const char *const *texts,
+		      size_t count);
 
 /**
  * record_put_ending() - write the members "ending" and "usage" of the object that is open

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/config/policy_diff.h"
 #include "harness/judge/constants.h"
 #include "harness/run/prepare.h"
 #include "sandbox/base/fd.h"
@@ -74,6 +75,8 @@ static void put_plan(const struct run *run, const struct digest *planned, struct
 	planned_put_labels(json, &run->planned);
 	json_put_digest(json, "planned", planned);
 	json_put_digest(json, "policy", &run->planned.policy);
+	json_put_text(json, "policy_name", run->policy.name);
+	record_put_texts(json, "weaker", run->weaker, run->weaker_count);
 	json_put_digest(json, "judge", &run->planned.judge);
 	json_put_text(json, "scoring", SCORING);
 	json_put_int(json, "blocks", JUDGE_BLOCKS);
@@ -224,7 +227,10 @@ static int read_past(struct run *run, struct past *past, struct err *err)
 
 static int load_policy(struct run *run, struct err *err)
 {
-	return policy_load(run->place->folder_fd, PLANNED_POLICY, &run->policy, err);
+	if (policy_load(run->place->folder_fd, PLANNED_POLICY, &run->policy, err) < 0)
+		return -1;
+	run->weaker = policy_weaker(&run->policy, &run->arena, &run->weaker_count);
+	return 0;
 }
 
 /* The journal may have been cut off before its first lines were all there. */

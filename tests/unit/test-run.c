@@ -111,8 +111,8 @@ TEST(a_mistake_in_the_policy_is_named_with_file_and_line)
 	policy = memfd_create("policy", MFD_CLOEXEC);
 	CHECK_INT(dprintf(policy, "schema: 1\nname: x\nworker: { pids: 9 }\n"), 38);
 	CHECK_INT(lseek(policy, 0, SEEK_SET), 0);
-	runs.plan.policy_fd = policy;
-	runs.plan.policy_path = "my.yaml";
+	runs.plan.policy.fd = policy;
+	runs.plan.policy.path = "my.yaml";
 	check_refused(ERR_INPUT, "my.yaml:3: key 'pids': '9' is not within 16..32768");
 }
 
@@ -304,6 +304,36 @@ TEST(a_resumed_run_knows_what_was_planned_and_what_was_recorded)
 	CHECK(slots_are_through(&runs.run.slots));
 	CHECK_STR(runs.run.slots.list[0].record.build_why, "the build ended with code 1");
 	CHECK_STR(runs.run.slots.list[0].record.policy, "mine");
+	runs_end(&runs);
+}
+
+/* Of its files the run keeps one that says all, and of its walls the record says which are weaker.
+ */
+TEST(a_policy_that_extends_files_is_kept_whole_and_what_it_weakens_is_recorded)
+{
+	static const char base[] = "schema: 1\nname: base\nbuild: { pids: 77 }\naccept: [swap]\n";
+	static const char mine[] = "schema: 1\nname: mine\nextends: ./base.yaml\n"
+				   "agent: { syscalls: [profiler] }\n";
+	cleanup(str_done) struct str kept = STR_INIT, text = STR_INIT;
+
+	runs_prepare(&runs, NULL);
+	runs_add(&runs, BAD_C);
+	CHECK_OK(io_replace_file(check_folder(), "base.yaml", base, strlen(base), 0644, &err));
+	CHECK_OK(io_replace_file(check_folder(), "mine.yaml", mine, strlen(mine), 0644, &err));
+	CHECK_OK(policy_file_open(&runs.plan.policy, check_folder(), "mine.yaml", &err));
+	runs_open(&runs);
+	CHECK(unlinkat(check_folder(), "base.yaml", 0) == 0);
+	runs_carry_out(&runs);
+	CHECK_OK(resume_run());
+	CHECK_INT(runs.run.policy.build.pids, 77);
+	CHECK_INT(runs.run.policy.file_count, 1);
+	CHECK_STR(runs.run.slots.list[0].record.weaker[0], "agent.syscalls:profiler");
+	CHECK_INT(runs.run.slots.list[0].record.weaker_count, 2);
+	CHECK_OK(io_read_file(runs.place.folder_fd, PLANNED_POLICY, MIB, &kept, &err));
+	CHECK(strstr(kept.text, "name: mine\n") && strstr(kept.text, "\n  pids: 77\n"));
+	CHECK_OK(io_read_file(runs.place.folder_fd, JOURNAL_FILE, MIB, &text, &err));
+	CHECK(strstr(text.text, "\"policy_name\":\"mine\",\"weaker\":[\"agent.syscalls:profiler\","
+				"\"accept:swap\"]"));
 	runs_end(&runs);
 }
 
