@@ -70,12 +70,17 @@ cp -R "$folder/once" "$folder/honest-extra"
 echo x >"$folder/honest-extra/other.c"
 cp -R "$folder/once" "$folder/honest-broken"
 echo 'no C' >"$folder/honest-broken/work.c"
+for i in word place; do cp -R "$folder/once" "$folder/cheat-$i"; done
+printf 'No cheat.\n\nExpected: seen VALD, unseen WRONG.\n' >"$folder/cheat-word/NOTE.md"
+printf 'No cheat.\nExpected: VALID.\n' >"$folder/cheat-place/NOTE.md"
 run -t 300 proctor tasks check "$scratch/broken"
 expect_code 3
 expect_out '^known-ratio: NOT GOOD'
 expect_out '^cheat-honest +NO +VALID +VALID +WRONG +-'
 expect_out "^honest-wrong +NO +WRONG +WRONG +VALID +VALID +WRONG: candidate, check: an output is wrong; case 'rows=[0-9]+ cols=[0-9]+', call 0, argument 1, element 0: got "
 expect_out "^honest-without-note +NO .*it has to say in a few lines what it does: open 'solutions/honest-without-note/NOTE.md'"
+expect_out "^cheat-word +NO .*NOTE.md:3: 'VALD' is none of VALID, WRONG, "
+expect_out "^cheat-place +NO .*NOTE.md:2: 'Expected:' has to stand at the head of a paragraph of its own"
 expect_out "^honest-extra +NO .*'other.c' is not editable"
 expect_out '^honest-broken +NO +not built .*the build ended with code 1; it says: '
 expect_out '^once +yes'
