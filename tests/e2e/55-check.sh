@@ -56,12 +56,13 @@ expect_no_out 'FAST|SLOW|SAME'
 record seen | grep -q '"seen":{"kind":"VALID".*"unseen":{"kind":"WRONG"' || fail 'the judge did not find it'
 
 it 'takes from the workspace what is editable, and says so'
-cp -R "$task" "$scratch/with-header"
-printf '#include "extra.h"\n' | cat - "$task/workspace/softmax.c" >"$scratch/with-header/workspace/softmax.c"
-echo '#define EXTRA 1' >"$scratch/with-header/workspace/extra.h"
+mkdir "$scratch/with-header"
+cp -R "$task" "$scratch/with-header/row-softmax"
+printf '#include "extra.h"\n' | cat - "$task/workspace/softmax.c" >"$scratch/with-header/row-softmax/workspace/softmax.c"
+echo '#define EXTRA 1' >"$scratch/with-header/row-softmax/workspace/extra.h"
 printf '#!/bin/sh\necho "#error changed" >/work/extra.h; touch /work/new\nproctor-check --quick; echo "code $?"\n' >"$scratch/header"
 chmod 755 "$scratch/header"
-run -t 120 proctor run --run "$scratch/header-run" --agent "scripted:$scratch/header" "$scratch/with-header"
+run -t 120 proctor run --run "$scratch/header-run" --agent "scripted:$scratch/header" "$scratch/with-header/row-softmax"
 cp "$scratch/header-run/attempts/row-softmax-0001/agent.stdout" "$scratch/out"
 expect_out '^without effect, since not editable or no plain file: extra.h$'
 expect_out '^code 0$'

@@ -37,6 +37,7 @@ check test "$(wc -l <"$scratch/out")" -eq 1
 
 it 'names the key that each mistake is about, and a way out'
 broken 'a key' task.yaml 's/^kind: c2c/kind: c4c/' "task.yaml:4: key 'kind': "
+broken 'the name' task.yaml 's/^name: known-ratio/name: known/' "task.yaml:3: key 'name': 'known' is not the name of the task's folder, 'known-ratio'; "
 broken 'the entry' task.yaml 's/symbol: work,/symbol: werk,/' "entry.symbol: the library of the baseline has no function 'werk'"
 broken "the oracle's entry" task.yaml 's/symbol: work_oracle/symbol: oracle/' "oracle.symbol: the library of the oracle has no function 'oracle'"
 broken 'an argument' task.yaml 's/\[x, y, rows, cols\]/[x, y, cols]/' '.*\(const (float|double) \*x, (float|double) \*y, int64_t cols\)'
