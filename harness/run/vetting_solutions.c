@@ -132,7 +132,7 @@ static void tell_why(const struct vetting_state *state, struct vetting_mark *mar
 		snprintf(item->name, sizeof(item->name), "%s", name);
 		item->unseen = 0;
 	}
-	verdict_text(which, &mark->plan, &text);
+	verdict_text(which, &mark->plan, &state->task.cases, &text);
 	snprintf(out->why, sizeof(out->why), "%s", text.text);
 }
 

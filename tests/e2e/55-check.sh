@@ -43,7 +43,7 @@ proctor-check --quick; echo "code $?"
 echo "this is no C" >/work/softmax.c; proctor-check; echo "code $?"; proctor-check --json; echo "code $?"'
 [ "$(grep -c '^code 1$' "$scratch/out")" = 2 ] || fail 'not twice 1'
 [ "$(grep -c '^code 3$' "$scratch/out")" = 2 ] || fail 'not twice 3'
-expect_out "^WRONG: candidate, check: an output is wrong; case 'rows=256 cols=128', call 1, argument 1, element 0: got [0-9.e-]+, want [0-9.e-]+"
+expect_out "^WRONG: candidate, check: an output is wrong; case 'rows=256 cols=128', call 1, argument 'y', element 0: got [0-9.e-]+, want [0-9.e-]+"
 expect_out '^rows=16 cols=4096 +WRONG .*an output was not written'
 expect_out '^NOT BUILT: the build ended with code 1$'
 expect_out '"built":false,"build_why":"the build ended with code 1"'
