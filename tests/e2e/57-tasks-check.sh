@@ -45,6 +45,7 @@ broken 'an argument of args' task.yaml 's/\[x, y, rows, cols\]/[y, rows, cols]/'
 broken 'a crash' evaluate/oracle.c 's/y\[i\] = x\[i\];/*(volatile int *) 0 = 0;/' 'case rows=[0-9]+ cols=[0-9]+: entry.args: the oracle crashes'
 broken 'another result' evaluate/oracle.c 's/y\[i\] = x\[i\]/y[i] = x[i] + 1/' "case .*: args.y: the baseline and the oracle disagree at element 0: .*args.y.compare"
 broken 'the compiler' workspace/work.c 's/^void work/strange void work/' 'build.argv: baseline: the build ended with code 1; it says: .*strange'
+broken 'a function that nobody defines' workspace/work.c '/^void work(/,/^{/ s/^{/{ extern int nowhere(void); (void) nowhere();/' "build.out: 'work.so' can not be loaded as a shared library; .* neither it nor a library that it names defines \(-Wl,-z,defs shows which\)"
 broken 'no library' task.yaml 's/-shared, work.c/-c, work.c/' "build.out: 'work.so' can not be loaded as a shared library"
 broken 'no product' task.yaml 's/out: \[oracle.so\]/out: [o.so]/' "oracle.build.argv: oracle: the build left no 'o.so'"
 broken 'the memory' task.yaml '$a limits: { memory: 17MiB }' "limits.memory, or the policy: the agent's jail: the task's limits under policy 'default': a memory limit"
@@ -78,7 +79,7 @@ run -t 300 proctor tasks check "$scratch/broken"
 expect_code 3
 expect_out '^known-ratio: NOT GOOD'
 expect_out '^cheat-honest +NO +VALID +VALID +WRONG +-'
-expect_out "^honest-wrong +NO +WRONG +WRONG +VALID +VALID +WRONG: candidate, check: an output is wrong; case 'rows=[0-9]+ cols=[0-9]+', call 0, argument 1, element 0: got "
+expect_out "^honest-wrong +NO +WRONG +WRONG +VALID +VALID +WRONG: candidate, check: an output is wrong; case 'rows=[0-9]+ cols=[0-9]+', call 0, argument 'y', element 0: got "
 expect_out "^honest-without-note +NO .*it has to say in a few lines what it does: open 'solutions/honest-without-note/NOTE.md'"
 expect_out "^cheat-word +NO .*NOTE.md:3: 'VALD' is none of VALID, WRONG, "
 expect_out "^cheat-place +NO .*NOTE.md:2: 'Expected:' has to stand at the head of a paragraph of its own"

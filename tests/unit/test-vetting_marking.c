@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "harness/run/hidden.h"
 #include "harness/run/vetting_state.h"
@@ -31,6 +32,7 @@ TEST(the_author_is_told_the_dimensions_of_a_hidden_case)
 
 static const char *said(const char *content)
 {
+	unlinkat(check_folder(), "x.stderr", 0);
 	tree_make_file(check_folder(), "x.stderr", content, 0644);
 	vetting.folder_fd = check_folder();
 	state.vetting = &vetting;
