@@ -201,9 +201,18 @@ static int read_tasks(const struct yaml_node *root, struct run_config *config,
 	cleanup(text_done) struct str text = STR_INIT;
 	const struct yaml_node *tasks = yaml_find(root, "tasks"), *set = yaml_find(root, "set");
 
-	if (!tasks == !set)
+	if (!tasks && !set)
 		return yaml_err(root, err,
 				"the run plan has to have exactly one of the keys tasks and set");
+	if (tasks && set) {
+		const bool is_set_first = set->line < tasks->line;
+
+		return yaml_err(is_set_first ? tasks : set, err,
+				"the tasks are named by '%s' in line %d already; leave one of both "
+				"out",
+				is_set_first ? "set" : "tasks",
+				is_set_first ? set->line : tasks->line);
+	}
 	if (set) {
 		if (read_set(user, config->set, &text, err) < 0)
 			return err_wrap(err, "%s:%d: key 'set'", set->file, set->line);
@@ -245,6 +254,8 @@ int run_config_parse(const char *file, const struct str *text,
 	    read_tasks(root, config, read_set, user, err) < 0 ||
 	    check_attempts(root, config, err) < 0)
 		return -1;
+	if (config->policy)
+		config->policy_line = yaml_find(root, "policy")->line;
 	*out = take(*config, defaults.config);
 	return 0;
 }

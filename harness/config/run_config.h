@@ -57,6 +57,7 @@ struct run_config {
 	uint64_t seats;     /* attempts at one time; at least 1 */
 	uint64_t retries;   /* of an attempt that ended INFRA; RUN_CONFIG_AS_POLICY: the policy's */
 	const char *policy; /* path of a file; NULL: the built-in policy */
+	int policy_line;    /* where it is named */
 	const char *set;    /* path of the file that names the tasks; NULL: the plan does */
 };
 
