@@ -31,7 +31,10 @@ static int open_secret(struct running *running, bool is_new, struct err *err)
 			    0600);
 
 	if (fd < 0 && errno == ENOENT)
-		return err_set(err, ERR_INPUT, "no run was begun in '%s'", running->folder);
+		return err_set(err, ERR_INPUT,
+			       "no run was begun in '%s': `proctor run` begins one, in a folder "
+			       "that is new or empty",
+			       running->folder);
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_sys(err, "open '%s/" KEEPER_SECRET_FILE "'", running->folder);
 	if (!S_ISREG(info.st_mode) || info.st_uid != 0 || info.st_nlink != 1 ||
@@ -57,6 +60,14 @@ static void leave_secret(struct running *running)
 	if (fstat(running->place.secret_fd, &info) == 0 && info.st_size == 0)
 		unlinkat(running->place.folder_fd, KEEPER_SECRET_FILE, 0);
 	fd_close(&running->place.secret_fd);
+}
+
+int running_check_root(const char *command, struct err *err)
+{
+	if (geteuid() != 0)
+		return err_set(err, ERR_HOST, "proctor %s makes jails and needs root: use sudo",
+			       command);
+	return 0;
 }
 
 int running_name(struct running *running, const char *path, struct err *err)
@@ -242,8 +253,10 @@ int running_carry_out(struct running *running, const struct cli *cli, const stru
 	result = plan ? run_create(&run, &running->place, plan, &running->launcher, &progress, err)
 		      : run_resume(&run, &running->place, &running->launcher, &progress, err);
 	leave_secret(running);
-	if (result == 0)
+	if (result == 0) {
+		run_folder_done(&running->made);
 		return carry_on(running, cli, &run, &progress, err);
+	}
 	progress_clear(&progress);
 	return err_wrap(err, "run '%s'", running->folder);
 }
@@ -254,5 +267,6 @@ void running_done(struct running *running)
 	timing_files_done(&running->place.timing);
 	fd_close(&running->place.stop_fd);
 	leave_secret(running);
+	run_folder_done(&running->made);
 	fd_close(&running->place.folder_fd);
 }
