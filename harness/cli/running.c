@@ -122,15 +122,29 @@ static struct score_summary summarise(const struct record *records, size_t count
 	return score_summarise(results, marked);
 }
 
+static size_t count_final(const struct run *run)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->slots.count; i++)
+		count += slots_is_final(&run->slots, &run->slots.list[i]);
+	return count;
+}
+
 /* What the table does not say: attempts that are not in it. */
 static void add_rest(const struct run *run, size_t count, struct str *out)
 {
+	const size_t left = run->slots.count - count_final(run);
+
 	if (run->slots.infra > 0)
 		str_addf(out, "%zu attempt%s INFRA (ours, not the candidate's)\n", run->slots.infra,
 			 run->slots.infra == 1 ? " was" : "s were");
-	if (count < run->slots.count)
-		str_addf(out, "%zu of %zu planned attempts have no record yet\n",
-			 run->slots.count - count, run->slots.count);
+	if (left > 0)
+		str_addf(out,
+			 "%zu of %zu planned attempts are still to do: %zu have no record yet, %zu "
+			 "ended INFRA and will be tried again\n",
+			 left, run->slots.count, run->slots.count - count,
+			 left - (run->slots.count - count));
 }
 
 static int print_report(const struct run *run, const struct record *records, size_t count,
@@ -167,6 +181,7 @@ static int write_json(const struct run *run, const struct record *records, size_
 	json_put_text(&json, "folder", running->folder);
 	json_put_int(&json, "planned", (int64_t) run->slots.count);
 	json_put_int(&json, "infra", (int64_t) run->slots.infra);
+	json_put_int(&json, "left", (int64_t) (run->slots.count - count_final(run)));
 	json_put_bool(&json, "finished", slots_are_through(&run->slots));
 	table_put(&report, &json, "attempts");
 	standing_make(records, NULL, count, STANDING_BY_AGENT, &standing);
@@ -205,15 +220,6 @@ static int exit_code(const struct run *run)
 			return 1;
 	}
 	return 0;
-}
-
-static size_t count_final(const struct run *run)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < run->slots.count; i++)
-		count += slots_is_final(&run->slots, &run->slots.list[i]);
-	return count;
 }
 
 /* Whatever ended it, what has a record is reported. */

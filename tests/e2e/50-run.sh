@@ -241,7 +241,7 @@ code=$?
 expect_code 1
 check grep -q '"event":"run.stopped"' "$scratch/stopped/journal.jsonl"
 check test "$(find "$scratch/stopped" -name record.json | wc -l)" -eq 0
-check grep -q '3 of 3 planned attempts have no record yet' "$scratch/out"
+check grep -q '3 of 3 planned attempts are still to do: 3 have no record yet, 0 ended INFRA' "$scratch/out"
 run -t 120 proctor resume "$scratch/stopped"
 expect_code 0
 check test "$(grep -c '"event":"attempt.begun".*"state":"AGENT"' "$scratch/stopped/journal.jsonl")" -eq 3
