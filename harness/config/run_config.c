@@ -53,7 +53,7 @@ static const struct field plan_fields[] = {
 	{ "schema",  &type_word,      INT_AT(struct source, config.schema),   REQUIRED, 0, 0, plan_versions,
 	  "the version of this format" },
 	{ "name",    &type_name,      TEXT_AT(struct source, config.name),    OPTIONAL, 0, 0, NULL,
-	  "the run's name in records and reports" },
+	  "the run's name in its journal and in reports" },
 	{ "tasks",   &type_locations, ARGV_AT(struct source, tasks),          OPTIONAL, 1, RUN_CONFIG_TASKS_MAX, NULL,
 	  "the tasks' folders; exactly one of tasks and set is given" },
 	{ "set",     &type_location,  TEXT_AT(struct source, config.set),     OPTIONAL, 0, 0, NULL,
@@ -70,7 +70,7 @@ static const struct field plan_fields[] = {
 	  "the policy's file; the built-in one where it is left out" },
 	{ "out",     &type_later,     NOWHERE, LATER, 0, 0, NULL, "the run's folder; option --run names it" },
 	{ "labels",  &type_entries,   NODE_AT(struct source, labels),         OPTIONAL, 0, RUN_CONFIG_LABELS_MAX, &labels,
-	  "names and texts of at most 200 bytes that records and reports carry" },
+	  "names and texts of at most 200 bytes that the journal and reports carry" },
 	{ "budget",  &type_later,     NOWHERE, LATER, 0, 0, NULL, "time and money after which no attempt starts" },
 	{ "witness", &type_later,     NOWHERE, LATER, 0, 0, NULL, "who is told what is planned" },
 };

@@ -51,7 +51,7 @@ struct run_config {
 	const char *name;   /* NULL: none */
 	struct run_config_task *tasks;
 	struct run_config_agent *agents;
-	struct run_config_label *labels; /* what records and reports say of the run */
+	struct run_config_label *labels; /* what journal and reports say of the run */
 	uint64_t task_count, agent_count, label_count;
 	uint64_t repeats;   /* attempts of each agent on each task; at least 1 */
 	uint64_t seats;     /* attempts at one time; at least 1 */
