@@ -16,9 +16,10 @@ broken() { # NAME FILE SCRIPT ERE
 	! cmp -s "$task/$2" "$scratch/broken/known-ratio/$2" || fail "$1: the script changes nothing"
 	run -t 300 proctor tasks check "$scratch/broken"
 	expect_code 3
-	expect_err "proctor: error: task '$scratch/broken/known-ratio': $4"
 	expect_out '^known-ratio: NOT GOOD|/known-ratio: NOT GOOD'
-	note "$1: $(sed -n 's/^proctor: error: task [^:]*: //p' "$scratch/err")"
+	expect_out "^$4"
+	expect_no_err 'error: task'
+	note "$1: $(sed -n 2p "$scratch/out")"
 }
 
 it 'finds a good task good, with an estimate, cases and solutions'
@@ -56,6 +57,11 @@ s/argv: \[proctor-check\]/argv: [sh, -c, "cat \/dev\/zero >\/work\/x; exit 3"]/'
 broken 'the time of the agent' task.yaml '$a limits: { wall: 1s }
 s/argv: \[proctor-check\]/argv: [sleep, "30"]/' 'limits.wall: .*raise it'
 broken 'the time of a call' task.yaml 's/call_wall: 2s/call_wall: 1ms/' 'case .*: mark.call_wall: a call of the (baseline|oracle) takes longer than 1 ms'
+
+it 'tells a mistake on standard error as well where only JSON is printed'
+run -t 300 proctor tasks check --json "$scratch/broken"
+expect_code 3
+expect_err "proctor: error: task '$scratch/broken/known-ratio': case .*: mark.call_wall: "
 
 it 'holds each solution against its NOTE.md'
 rm -rf "$scratch/broken"
