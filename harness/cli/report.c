@@ -29,8 +29,8 @@ struct report_options {
 static const struct option_row rows[] = {
 	{ "by",       "WHAT",  OPTION_TEXT, AT(by),           0, 0, "a row for each agent, or for each task and agent: agent, task (agent)" },
 	{ "attempts", NULL,    OPTION_FLAG, AT(has_attempts), 0, 0, "a row for each attempt as well; in CSV, which is one table, instead" },
-	{ "json",     "[=FD]", OPTION_FD,   AT(json_fd),      0, 0, "write one JSON object to FD (1; the text is then not printed)" },
-	{ "csv",      "[=FD]", OPTION_FD,   AT(csv_fd),       0, 0, "write comma-separated values to FD (1; the text is then not printed)" },
+	{ "json",     "[=FD]", OPTION_FD,   AT(json_fd),      0, 0, "write one JSON object to FD (1, in place of the text)" },
+	{ "csv",      "[=FD]", OPTION_FD,   AT(csv_fd),       0, 0, "write comma-separated values to FD (1, in place of the text)" },
 };
 /* clang-format on */
 
@@ -265,7 +265,7 @@ static int write_json(const struct report *report, struct err *err)
 
 	json_writer_init(&json, &text);
 	json_put_object(&json, NULL);
-	json_put_text(&json, "schema", "proctor/report/1");
+	json_put_text(&json, "schema", REPORT_SCHEMA);
 	put_runs(report, &json);
 	put_mixed(report, &json);
 	standing_put(&report->standing, &json);

@@ -29,8 +29,8 @@ static const struct source defaults = {
 };
 
 /* clang-format off */
-static const struct name plan_versions[] = { { "proctor/run/1", 1 }, { NULL } };
-static const struct name set_versions[] = { { "proctor/set/1", 1 }, { NULL } };
+static const struct name plan_versions[] = { { RUN_CONFIG_SCHEMA, 1 }, { NULL } };
+static const struct name set_versions[] = { { RUN_CONFIG_SET_SCHEMA, 1 }, { NULL } };
 
 static const struct field agent_fields[] = {
 	{ "name",     &type_name,     TEXT_AT(struct run_config_agent, name),     REQUIRED, 0, 0, NULL,

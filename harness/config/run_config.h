@@ -24,6 +24,9 @@ enum {
 	RUN_CONFIG_FILE_MAX = 256 * 1024,
 };
 
+#define RUN_CONFIG_SCHEMA     "proctor/run/1"
+#define RUN_CONFIG_SET_SCHEMA "proctor/set/1"
+
 /* retries of a plan that leaves them to the policy. */
 #define RUN_CONFIG_AS_POLICY UINT64_MAX
 
