@@ -39,7 +39,7 @@ struct check_options {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "json",      "[=FD]",  OPTION_FD,   AT(json_fd),   0, 0, "write one JSON object to FD (1; the text is then not printed)" },
+	{ "json",      "[=FD]",  OPTION_FD,   AT(json_fd),   0, 0, "write one JSON object to FD (1, in place of the text)" },
 	{ "quick",     NULL,     OPTION_FLAG, AT(quick),     0, 0, "is it right? Nothing is timed" },
 	{ "task",      "FOLDER", OPTION_TEXT, AT(task),      0, 0, "the task as an agent is given it (beside this program)" },
 	{ "workspace", "FOLDER", OPTION_TEXT, AT(workspace), 0, 0, "what is tried (/work)" },

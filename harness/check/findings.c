@@ -17,6 +17,9 @@ static const struct table_column columns[] = {
 
 enum { EXAMPLES = 5 };
 
+/* As a report says it. */
+static const char too_short[] = "too short to be resolved here (LAUNCH_BOUND)";
+
 static void add_time(struct table *table, double ns, int decimals)
 {
 	table_double(table, ns > 0 ? ns : NAN, decimals);
@@ -26,7 +29,7 @@ static const char *case_note(const struct checked_case *item)
 {
 	if (item->mark.kind != MARK_VALID)
 		return item->why;
-	return item->stats.launch_bound ? "too short to be told from the launch" : NULL;
+	return item->stats.launch_bound ? too_short : NULL;
 }
 
 static void add_case(struct table *table, const struct checked_case *item)
@@ -80,6 +83,8 @@ static void add_speed(const struct stats_mark *stats, struct str *out)
 	str_addf(out, ", %s: %.3f times the baseline's speed [%.3f, %.3f] after %u blocks",
 		 names_text(verdict_names, (int) stats->verdict), exp(stats->ratio.center),
 		 exp(stats->ratio.low), exp(stats->ratio.high), stats->blocks);
+	if (stats->launch_bound)
+		str_addf(out, "; %s", too_short);
 }
 
 void findings_print(const struct findings *findings, const struct table_style *style,
@@ -120,6 +125,7 @@ static void put_set(const struct checked *checked, struct json_writer *json)
 		json_put_double(json, "speedup_low", exp(stats->ratio.low));
 		json_put_double(json, "speedup_high", exp(stats->ratio.high));
 		json_put_text(json, "verdict", names_text(verdict_names, (int) stats->verdict));
+		json_put_bool(json, "launch_bound", stats->launch_bound);
 		json_put_double(json, "busy", checked->busy);
 	}
 	json_put_int(json, "wall_ns", checked->wall_ns);

@@ -108,6 +108,8 @@ static int open_agents(struct opened *opened, const char *name, struct err *err)
 		if (opened_agent(opened, opened->config_fd, agent->name, agent->solution,
 				 agent->program, err) < 0)
 			return err_wrap(err, "%s:%d", name, agent->line);
+		opened->plan.agents[i].where =
+			arena_printf(&opened->config.arena, "%s:%d", name, agent->line);
 	}
 	return 0;
 }
@@ -125,7 +127,7 @@ int opened_config(struct opened *opened, const char *name, struct err *err)
 	if (open_agents(opened, name, err) < 0)
 		return -1;
 	if (config->policy && opened_policy(opened, opened->config_fd, config->policy, err) < 0)
-		return err_wrap(err, "%s", name);
+		return err_wrap(err, "%s:%d: key 'policy'", name, config->policy_line);
 	plan->name = config->name;
 	plan->labels = config->labels;
 	plan->label_count = config->label_count;

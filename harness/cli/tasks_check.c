@@ -31,7 +31,7 @@ struct check_options {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "json",   "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1; the text is then not printed)" },
+	{ "json",   "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1, in place of the text)" },
 	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see policies/README.md (default)" },
 };
 /* clang-format on */
@@ -188,7 +188,8 @@ static int tell(struct checking *checking, const struct vetted *vetted, const ch
 
 	checking->bad += !vetted_is_good(vetted);
 	progress_clear(&checking->progress);
-	if (vetted->problem.kind != ERR_NONE)
+	/* The text has it as well. */
+	if (vetted->problem.kind != ERR_NONE && checking->options->json_fd == STDOUT_FILENO)
 		log_say(LOG_ERROR, "task.broken", "task '%s': %s", path, vetted->problem.text);
 	vetted_put(vetted, path, &checking->json);
 	if (checking->options->json_fd == STDOUT_FILENO)

@@ -205,6 +205,11 @@ static int read_entry_args(const struct yaml_node *node, const struct defined *d
 	return 0;
 }
 
+const char *cases_arg_name(const struct cases *cases, size_t index)
+{
+	return index < cases->arg_count ? cases->args[index].name : NULL;
+}
+
 int cases_find_arg(const struct cases *cases, const char *name)
 {
 	for (size_t i = 0; i < cases->arg_count; i++)

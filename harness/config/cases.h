@@ -92,6 +92,11 @@ int cases_read(const struct cases_nodes *nodes, struct arena *arena, struct case
 	       struct err *err) must_check;
 
 /**
+ * cases_arg_name() - the name of an argument by its index, or NULL
+ */
+const char *cases_arg_name(const struct cases *cases, size_t index);
+
+/**
  * cases_find_arg() - the index of an argument by its name, or -1
  */
 int cases_find_arg(const struct cases *cases, const char *name);

@@ -60,11 +60,6 @@ static struct side side_of(const struct task *task, enum worker_role role)
 			      task->build.out.items[0] };
 }
 
-static const char *arg_name(const struct task *task, uint32_t index)
-{
-	return index < task->cases.arg_count ? task->cases.args[index].name : "?";
-}
-
 static const char called[] =
 	"compare name, order and type of its parameters with how the task says it is called";
 
@@ -91,7 +86,7 @@ static int on_death(const struct side *side, const struct mark *mark, const char
 static int on_value(const struct task *task, const struct side *side, const struct mark *mark,
 		    const char *prototype, struct err *err)
 {
-	const char *arg = arg_name(task, mark->arg);
+	const char *name = cases_arg_name(&task->cases, mark->arg), *arg = name ? name : "?";
 
 	if (mark->reason == REASON_UNWRITTEN)
 		return err_set(err, ERR_INPUT,
@@ -112,11 +107,13 @@ static int on_reason(const struct task *task, const struct side *side, const str
 {
 	switch (mark->reason) {
 	case REASON_NO_LIBRARY:
-		return err_set(
-			err, ERR_INPUT,
-			"%s.out: '%s' can not be loaded as a shared library; build it with "
-			"-shared and -fPIC, and name the libraries that it uses, such as -lm",
-			side->build, side->library);
+		return err_set(err, ERR_INPUT,
+			       "%s.out: '%s' can not be loaded as a shared library; build it with "
+			       "-shared and -fPIC, and name the libraries that it uses, such as "
+			       "-lm; or it uses a "
+			       "function that neither it nor a library that it names defines "
+			       "(-Wl,-z,defs shows which)",
+			       side->build, side->library);
 	case REASON_NO_SYMBOL:
 		return err_set(err, ERR_INPUT,
 			       "%s: the library of %s has no function '%s'; write the name of one "

@@ -227,7 +227,9 @@ static int pack_agents(const struct job *job, struct err *err)
 			if (tree < 0 ||
 			    agent_pack_solution(job->from_fd, agent->solution, tree, err) < 0 ||
 			    sync_it(tree, path, err) < 0)
-				return err_wrap(err, "agent '%s'", agent->name);
+				return err_wrap(err, "%s%sagent '%s'",
+						agent->where ? agent->where : "",
+						agent->where ? ": " : "", agent->name);
 		}
 		if (planned_digest_file(run_fd, path, &job->planned->agents[i], err) < 0)
 			return -1;

@@ -35,6 +35,7 @@ struct run_agent {
 	const char *name;     /* "scripted:honest-vector" */
 	const char *solution; /* of the task's solutions/; NULL: the program */
 	int program_fd;       /* borrowed; -1: the solution */
+	const char *where;    /* "plan.yaml:7", for messages; NULL: nowhere */
 };
 
 /* What a new run is to do. */

@@ -54,10 +54,10 @@ static void print_result(const struct marking_plan *plan, const struct marking_r
 	const struct stats_mark *stats = &result->seen.stats;
 	uint32_t unseen_handovers = 0;
 
-	verdict_text(&result->seen.mark, plan, &text);
+	verdict_text(&result->seen.mark, plan, NULL, &text);
 	printf("seen    %s\n", text.text);
 	str_clear(&text);
-	verdict_text(&result->unseen.mark, plan, &text);
+	verdict_text(&result->unseen.mark, plan, NULL, &text);
 	printf("unseen  %s\n", text.text);
 	str_done(&text);
 	if (stats->blocks == 0)

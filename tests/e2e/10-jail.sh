@@ -224,20 +224,20 @@ while read -r option value message; do
 	grep -qF "option --$option: '$value' $message" "$scratch/err" || fail "--$option $value"
 done <<'END'
 wall 5 is not a time such as 500ms, 2s or 5m
-wall 0s is not within 1..604800000 ms
+wall 0s is not within 1ms..168h
 cpu x is not a time such as
-grace 2h is not within 0..60000 ms
+grace 2h is not within 0..1m
 memory 1 is not a size such as 64MiB
-memory 1MiB is not within 16777216..
+memory 1MiB is not within 16MiB..64TiB
 pids 1 is not within 4..4194304
-pids -5 is not a number such as 64
-cpus 0 is not within 10..1024000 thousandths
+pids -5 is not a whole number such as 64, within 4..4194304
+cpus 0 is not within 0.01..1024
 output 0B is not
-work 1KiB is not within 65536..
+work 1KiB is not within 64KiB..4TiB
 files 5 is not within 16..
 tmp 64XB is not a size
 env NAME is not NAME=VALUE
-idle 0s is not within 1..604800000 ms
+idle 0s is not within 1ms..168h
 on-full stop is not one of report, end
 accept time is not one of memory, swap, pids, cpus, landlock
 END

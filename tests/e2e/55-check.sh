@@ -43,7 +43,7 @@ proctor-check --quick; echo "code $?"
 echo "this is no C" >/work/softmax.c; proctor-check; echo "code $?"; proctor-check --json; echo "code $?"'
 [ "$(grep -c '^code 1$' "$scratch/out")" = 2 ] || fail 'not twice 1'
 [ "$(grep -c '^code 3$' "$scratch/out")" = 2 ] || fail 'not twice 3'
-expect_out "^WRONG: candidate, check: an output is wrong; case 'rows=256 cols=128', call 1, argument 1, element 0: got [0-9.e-]+, want [0-9.e-]+"
+expect_out "^WRONG: candidate, check: an output is wrong; case 'rows=256 cols=128', call 1, argument 'y', element 0: got [0-9.e-]+, want [0-9.e-]+"
 expect_out '^rows=16 cols=4096 +WRONG .*an output was not written'
 expect_out '^NOT BUILT: the build ended with code 1$'
 expect_out '"built":false,"build_why":"the build ended with code 1"'
@@ -56,12 +56,13 @@ expect_no_out 'FAST|SLOW|SAME'
 record seen | grep -q '"seen":{"kind":"VALID".*"unseen":{"kind":"WRONG"' || fail 'the judge did not find it'
 
 it 'takes from the workspace what is editable, and says so'
-cp -R "$task" "$scratch/with-header"
-printf '#include "extra.h"\n' | cat - "$task/workspace/softmax.c" >"$scratch/with-header/workspace/softmax.c"
-echo '#define EXTRA 1' >"$scratch/with-header/workspace/extra.h"
+mkdir "$scratch/with-header"
+cp -R "$task" "$scratch/with-header/row-softmax"
+printf '#include "extra.h"\n' | cat - "$task/workspace/softmax.c" >"$scratch/with-header/row-softmax/workspace/softmax.c"
+echo '#define EXTRA 1' >"$scratch/with-header/row-softmax/workspace/extra.h"
 printf '#!/bin/sh\necho "#error changed" >/work/extra.h; touch /work/new\nproctor-check --quick; echo "code $?"\n' >"$scratch/header"
 chmod 755 "$scratch/header"
-run -t 120 proctor run --run "$scratch/header-run" --agent "scripted:$scratch/header" "$scratch/with-header"
+run -t 120 proctor run --run "$scratch/header-run" --agent "scripted:$scratch/header" "$scratch/with-header/row-softmax"
 cp "$scratch/header-run/attempts/row-softmax-0001/agent.stdout" "$scratch/out"
 expect_out '^without effect, since not editable or no plain file: extra.h$'
 expect_out '^code 0$'

@@ -37,7 +37,9 @@ void runs_copy_task(const char *file, const char *from, const char *to)
 	auto_fd original = open(SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK, O_RDONLY | O_DIRECTORY);
 	auto_fd task = -1;
 
-	CHECK(mkdirat(check_folder(), "task", 0755) == 0);
+	/* A task's folder has its name. */
+	CHECK(mkdirat(check_folder(), RUNS_TASK, 0755) == 0);
+	CHECK(symlinkat(RUNS_TASK, check_folder(), "task") == 0);
 	task = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(mkdirat(task, "workspace", 0755) == 0 && mkdirat(task, "evaluate", 0755) == 0);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {

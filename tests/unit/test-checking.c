@@ -70,7 +70,7 @@ TEST(each_case_that_is_wrong_has_the_judges_words)
 		CHECK_INT(checked.cases[i].mark.kind, MARK_WRONG);
 		CHECK(strstr(checked.cases[i].why,
 			     "WRONG: candidate, check: an output is wrong; case 'rows="));
-		CHECK(strstr(checked.cases[i].why, ", call 0, argument 1, element 0: got "));
+		CHECK(strstr(checked.cases[i].why, ", call 0, argument 'y', element 0: got "));
 	}
 	CHECK_STR(checked.why, checked.cases[0].why);
 }

@@ -82,7 +82,12 @@ TEST(times_come_with_speedup_interval_and_verdict)
 	CHECK(strstr(print(), "VALID         3.00          2.00     1.50"));
 	CHECK(strstr(print(), "VALID, FAST: 1.500 times the baseline's speed [1.250, 2.000] after "
 			      "10 blocks"));
-	CHECK(strstr(put(), "\"verdict\":\"FAST\""));
+	CHECK(!strstr(print(), "LAUNCH_BOUND"));
+	CHECK(strstr(put(), "\"verdict\":\"FAST\",\"launch_bound\":false,"));
+	checked.set.stats.launch_bound = true;
+	CHECK(strstr(print(), "after 10 blocks; too short to be resolved here (LAUNCH_BOUND)"));
+	CHECK(strstr(put(), "\"launch_bound\":true,"));
+	checked.set.stats.launch_bound = false;
 	CHECK(strstr(put(), "{\"case\":\"n=1\",\"mark\":\"VALID\",\"baseline_us\":3"));
 }
 

@@ -115,6 +115,25 @@ TEST(of_each_planned_attempt_the_last_record_counts)
 	CHECK(strncmp(journals.trees[0], "ab00", 4) == 0);
 }
 
+TEST(a_run_has_its_name_its_labels_and_what_was_planned)
+{
+	cleanup(journal_done) struct journal journal = JOURNAL_INIT;
+	cleanup(journals_done) struct journals journals = JOURNALS_INIT;
+	auto_fd folder = new_folder("run");
+	struct err err = ERR_INIT;
+	struct digest digest;
+
+	paper_run_create_named(&journal, folder, "run-1", 1);
+	CHECK_OK(journals_read(&journals, folder, "run", &err));
+	CHECK_STR(journals.runs[0].name, "nightly");
+	CHECK_INT(journals.runs[0].label_count, 2);
+	CHECK_STR(journals.runs[0].labels[0].key, "machine");
+	CHECK_STR(journals.runs[0].labels[0].value, "paper");
+	CHECK_STR(journals.runs[0].labels[1].value, "none\n");
+	CHECK_OK(planned_digest_file(folder, PLANNED_FILE, &digest, &err));
+	CHECK(digest_equal(&journals.runs[0].digest, &digest));
+}
+
 TEST(an_attempt_that_stayed_infra_is_there_as_such)
 {
 	cleanup(journal_done) struct journal journal = JOURNAL_INIT;
