@@ -110,8 +110,7 @@ TEST(a_plan_that_makes_no_sense_is_passed_over)
 {
 	static const char *const texts[] = {
 		"", "[]", "{\"tasks\":[{}],\"agents\":[{}]}",
-		"{\"tasks\":[{\"name\":\"a\",\"tree\":\"b\",\"agents\":[]}],"
-		"\"agents\":[{\"name\":\"x\",\"solution\":true}]}"
+		"{\"tasks\":[{\"name\":\"a\",\"agents\":[]}],\"agents\":[{\"name\":\"x\"}]}"
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
