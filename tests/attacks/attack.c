@@ -69,6 +69,12 @@ void held_by(const char *call)
 	held("%s: %s", call, strerror(errno));
 }
 
+void needs_capability(const struct scene *scene, int capability, const char *name)
+{
+	if (scene->bare && !((unsigned long) status_number("CapEff", 16) >> capability & 1))
+		not_here("root of this host has no %s", name);
+}
+
 void say_ready(void)
 {
 	if (write(WORD_FD, "READY\n", 6) != 6)
@@ -241,6 +247,7 @@ static const struct {
 	{ "pids",       NUMBER, offsetof(struct scene, pids) },
 	{ "files",      NUMBER, offsetof(struct scene, files) },
 	{ "output",     NUMBER, offsetof(struct scene, output) },
+	{ "huge",       NUMBER, offsetof(struct scene, huge) },
 	{ "round",      NUMBER, offsetof(struct scene, round) },
 	{ "bare",       NUMBER, offsetof(struct scene, bare) },
 };

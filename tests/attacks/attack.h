@@ -45,6 +45,7 @@ struct scene {
 	long memory, work, inodes; /* limits of this jail: bytes, bytes in /work, files in /work */
 	long pids, files;          /* processes, descriptors of a process */
 	long output;               /* bytes */
+	long huge;                 /* huge pages that the host keeps */
 	long round;                /* 1, 2: the same attack in one jail after the other */
 	long bare; /* 1: there are no walls; what would harm the machine is left out */
 };
@@ -72,6 +73,9 @@ no_return void got(const char *format, ...) printf_like(1, 2);
 no_return void held(const char *format, ...) printf_like(1, 2);
 no_return void broken(const char *format, ...) printf_like(1, 2);
 no_return void not_here(const char *format, ...) printf_like(1, 2);
+
+/* For the control: root of this host lacks what the attack takes; nothing happens in a jail. */
+void needs_capability(const struct scene *scene, int capability, const char *name);
 
 /* held() with what errno says of @call. */
 no_return void held_by(const char *call);

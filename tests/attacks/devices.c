@@ -48,6 +48,8 @@ static void make_block_node(const struct scene *scene)
 	fd = open("disk", O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && read(fd, block, sizeof(block)) > 0)
 		got("read the host's disk");
+	if (scene->bare && fd < 0)
+		not_here("root of this host is kept off its disk: %s", strerror(errno));
 	held_by("open the host's disk");
 }
 

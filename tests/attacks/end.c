@@ -108,10 +108,12 @@ static void holds_output(const struct scene *scene)
 {
 	(void) scene;
 	if (fork() == 0) {
+		ignore_signals();
 		setsid();
 		sleep_ms(STAY_MS);
 		_exit(0);
 	}
+	sleep_ms(50);
 	held("left a child with the pipes");
 }
 

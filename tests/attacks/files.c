@@ -110,15 +110,11 @@ static void try_setting(const char *path)
 static void kernel_settings(const struct scene *scene)
 {
 	static const char *const files[] = {
+		"/sys/kernel/uevent_helper",     "/sys/kernel/mm/transparent_hugepage/enabled",
+		"/proc/sys/kernel/hotplug",      "/proc/sys/kernel/modprobe",
+		"/proc/sys/kernel/sysrq",        "/proc/sys/vm/overcommit_memory",
+		"/proc/sys/fs/file-max",         "/proc/sys/user/max_user_namespaces",
 		"/proc/sys/kernel/core_pattern",
-		"/proc/sys/kernel/modprobe",
-		"/proc/sys/kernel/hotplug",
-		"/proc/sys/kernel/sysrq",
-		"/proc/sys/vm/overcommit_memory",
-		"/proc/sys/fs/file-max",
-		"/proc/sys/user/max_user_namespaces",
-		"/sys/kernel/uevent_helper",
-		"/sys/kernel/mm/transparent_hugepage/enabled",
 	};
 
 	(void) scene;

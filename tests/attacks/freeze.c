@@ -151,6 +151,8 @@ static void no_rights(const struct scene *scene)
 
 static void extended(const struct scene *scene)
 {
+	/* Revision 2 of a file's capabilities, CAP_SETUID, at once. */
+	static const unsigned char capability[20] = { 1, 0, 0, 2, 0x80 };
 	char value[4096];
 	int fd = make("attributes", 0644, "attributes\n");
 
@@ -158,7 +160,8 @@ static void extended(const struct scene *scene)
 	memset(value, 'v', sizeof(value));
 	/* Older kernels keep none of these on a tmpfs. */
 	best_effort(syscall(SYS_fsetxattr, fd, "user.drill", value, sizeof(value), 0));
-	best_effort(syscall(SYS_fsetxattr, fd, "security.capability", value, 20UL, 0));
+	best_effort(syscall(SYS_fsetxattr, fd, "security.capability", capability,
+			    sizeof(capability), 0));
 	laid_out("attributes beside a file");
 }
 
@@ -219,16 +222,20 @@ static void swap_folder(const struct scene *scene)
 /* Five bytes at a time: a file of any other length was cut while it was written. */
 static void late_write(const struct scene *scene)
 {
-	int fd = make("written", 0644, "");
+	int fd = make("written", 0644, ""), count = 0;
 	struct timespec begun;
 
 	(void) scene;
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 	if (!goes_on())
 		laid_out("a daemon that goes on writing");
-	while (is_time_left(&begun))
-		if (write(fd, "late\n", 5) < 0 || lseek(fd, 0, SEEK_CUR) > 100000)
+	while (is_time_left(&begun)) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%04d\n", count++ % 10000);
+		if (write(fd, text, 5) < 0 || lseek(fd, 0, SEEK_CUR) > 100000)
 			must(lseek(fd, 0, SEEK_SET), "seek");
+	}
 	_exit(0);
 }
 

@@ -275,7 +275,7 @@ static void oom_score(const struct scene *scene)
 {
 	char before[32], after[32];
 
-	(void) scene;
+	needs_capability(scene, CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE");
 	if (read_text("/proc/self/oom_score_adj", before, sizeof(before)) < 0)
 		broken("/proc/self/oom_score_adj: %s", strerror(errno));
 	best_effort(write_text("/proc/self/oom_score_adj", "-1000"));
@@ -289,7 +289,7 @@ static void hard_limits(const struct scene *scene)
 {
 	static const int kinds[] = { RLIMIT_NOFILE, RLIMIT_RTPRIO, RLIMIT_NICE, RLIMIT_CORE };
 
-	(void) scene;
+	needs_capability(scene, CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct rlimit now, more;
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/io_uring.h>
 #include <linux/kexec.h>
 #include <linux/keyctl.h>
@@ -263,6 +264,8 @@ static void ports(const struct scene *scene)
 		got("a port of the machine");
 	if (syscall(SYS_iopl, 3) == 0)
 		got("all ports of the machine");
+	if (scene->bare && (errno == ENOSYS || errno == EPERM))
+		not_here("this kernel gives ports to nobody: %s", strerror(errno));
 	held_by("ioperm");
 #else
 	not_here("this machine has no ports");
@@ -291,7 +294,7 @@ static void watch_everything(const struct scene *scene)
 
 static void memory_map(const struct scene *scene)
 {
-	(void) scene;
+	needs_capability(scene, CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE");
 	if (prctl(PR_SET_MM, PR_SET_MM_START_BRK, (unsigned long) sbrk(0), 0, 0) == 0)
 		got("says where its memory is");
 	held_by("prctl(PR_SET_MM)");

@@ -206,15 +206,18 @@ static void inodes(const struct scene *scene)
 	got("made %ld files, with %ld allowed", count, scene->inodes);
 }
 
+/* Far more than a reader takes at one turn. */
 static void output(const struct scene *scene)
 {
+	const long goal = scene->output * 4 + 256L * CHUNK;
+
 	static char block[4096];
 	long written = 0;
 
 	memset(block, 'y', sizeof(block));
 	for (size_t at = 79; at < sizeof(block); at += 80)
 		block[at] = '\n';
-	while (written < scene->output * 4 + CHUNK) {
+	while (written < goal) {
 		ssize_t put = write(written % 8192 == 0 ? STDOUT_FILENO : STDERR_FILENO, block,
 				    sizeof(block));
 
@@ -314,15 +317,12 @@ static void parked_descriptors(const struct scene *scene)
 
 static void huge_pages(const struct scene *scene)
 {
-	char *page = mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-	char free_pages[32] = "";
+	char *page;
 
-	(void) scene;
-	if (read_text("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", free_pages,
-		      sizeof(free_pages)) > 0 &&
-	    strtol(free_pages, NULL, 10) == 0)
+	if (scene->huge == 0)
 		not_here("the host keeps no huge pages");
+	page = mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	if (page == MAP_FAILED)
 		held_by("mmap");
 	page[0] = 1;

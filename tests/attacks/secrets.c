@@ -252,10 +252,11 @@ static void kernel_memory(const struct scene *scene)
 					     "/proc/vmcore" };
 	char text[64];
 
-	(void) scene;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		if (read_text(files[i], text, sizeof(text)) > 0)
 			got("read %s", files[i]);
+	if (scene->bare)
+		not_here("this kernel shows its memory to nobody: %s", strerror(errno));
 	held_by("read the kernel's memory");
 }
 
