@@ -209,6 +209,7 @@ void inspect_candidate(int archive_fd, struct testimony *out)
 
 void inspect_shown(const char *bytes, size_t len, struct testimony *out)
 {
+	static const char from_right[] = { '\xe2', '\x80', '\xae' };
 	bool before = memmem(bytes, len, "before", 6), after = memmem(bytes, len, "after", 5);
 
 	for (size_t i = 0; i < len; i++) {
@@ -218,7 +219,8 @@ void inspect_shown(const char *bytes, size_t len, struct testimony *out)
 			say(out, DRILL_GOT, "the terminal got a byte %#x", byte);
 		if (byte == 0xc2 && i + 1 < len && (unsigned char) bytes[i + 1] < 0xa0)
 			say(out, DRILL_GOT, "the terminal got a control character");
-		if (len - i >= 3 && memcmp(bytes + i, "\xe2\x80\xae", 3) == 0)
+		if (len - i >= sizeof(from_right) &&
+		    memcmp(bytes + i, from_right, sizeof(from_right)) == 0)
 			say(out, DRILL_GOT, "the terminal was told to write from the right");
 	}
 	if (!before || !after)
