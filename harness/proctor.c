@@ -22,6 +22,7 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "doctor",  cli_doctor,  0,   "say what this host enforces, and what to do about the rest" },
+	{ "drill",   cli_drill,   0,   "run the corpus of attacks on this host" },
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
 	{ "policy",  cli_policy,  0,   "check policies, show the jails that one makes, or compare two" },
 	{ "report",  cli_report,  0,   "say how the agents of one or several runs stand" },

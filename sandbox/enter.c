@@ -123,13 +123,21 @@ static int restrict_files(struct entry *entry, struct err *err)
 	return landlock_restrict(&entry->brief->landlock, err);
 }
 
+/*
+ * Links of the file tree may lead there, but not those of /proc: a descriptor of ours, by its
+ * number, is outside of the root.
+ */
 static int enter_folder(struct entry *entry, struct err *err)
 {
+	const struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				      .resolve = RESOLVE_NO_MAGICLINKS };
 	const char *folder = entry->brief->spec.command.folder;
+	auto_fd fd = -1;
 
 	if (entry->brief->payload == BRIEF_COLLECT)
 		return 0;
-	if (chdir(folder) < 0) {
+	fd = sys_openat2(AT_FDCWD, folder, &how);
+	if (fd < 0 || fchdir(fd) < 0) {
 		err_sys(err, "enter the working folder '%s'", folder);
 		err->kind = ERR_INPUT;
 		return -1;

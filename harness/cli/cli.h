@@ -27,6 +27,11 @@ struct cli {
 int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
+ * cli_drill() - proctor drill: the corpus of attacks on this host
+ */
+int cli_drill(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
  * cli_jail() - proctor jail: run one command in a jail
  */
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;

@@ -51,8 +51,8 @@ static void take_accepted(const struct policy *policy, struct jail_spec *spec)
 	spec->accept_landlock = policy_accepts(policy, ACCEPT_LANDLOCK);
 }
 
-static void take_role(const struct policy *policy, const struct policy_role *role,
-		      struct jail_spec *spec)
+void compose_role(const struct policy *policy, const struct policy_role *role,
+		  struct jail_spec *spec)
 {
 	take_accepted(policy, spec);
 	spec->time.wall_ms = role->wall_ms;
@@ -195,7 +195,7 @@ int compose_agent(const struct policy *policy, const struct task *task,
 	role.workspace.size = tighter(role.workspace.size, limits->workspace);
 	role.workspace.inodes = tighter(role.workspace.inodes, limits->inodes);
 	spec_init(out, "agent");
-	take_role(policy, &role, out);
+	compose_role(policy, &role, out);
 	add_tree(out, COMPOSE_WORK, 0);
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
 	if (given)
@@ -211,7 +211,7 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	const char *const *argv = task_build_argv(build, COMPOSE_OUT, &arena);
 
 	spec_init(out, "build");
-	take_role(policy, &policy->build, out);
+	compose_role(policy, &policy->build, out);
 	out->time.wall_ms = tighter(policy->build.wall_ms, build->wall_ms);
 	add_tree(out, COMPOSE_WORK, 0);
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
@@ -227,7 +227,7 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 	const char *argv[] = { "proctor-worker", library ? path : NULL, symbol, NULL };
 
 	spec_init(out, "worker");
-	take_role(policy, &policy->worker, out);
+	compose_role(policy, &policy->worker, out);
 	out->time.grace_ms = 0; /* what a worker still had to say does not matter */
 	out->time.idle_ms = 0;  /* it waits for the judge, held for most of the time */
 	snprintf(out->cgroup.cpus, sizeof(out->cgroup.cpus), "%u", cpu);
