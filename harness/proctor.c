@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	command = argc > 1 ? find(argv[1]) : NULL;
 	if (!command) {
 		if (argc > 1)
-			fprintf(stderr, "proctor: there is no command '%s'\n", argv[1]);
+			log_say(LOG_ERROR, "proctor.usage", "there is no command '%s'", argv[1]);
 		print_help(stderr);
 		return 2;
 	}

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct table_column columns[] = {
 	/* clang-format off */
@@ -82,6 +83,12 @@ static void add_speed(const struct stats_mark *stats, struct str *out)
 		 exp(stats->ratio.low), exp(stats->ratio.high), stats->blocks);
 }
 
+/* It may name what a task calls its files. */
+static void add_shown(const char *text, struct str *out)
+{
+	str_add_shown(out, text, strlen(text));
+}
+
 void findings_print(const struct findings *findings, const struct table_style *style,
 		    struct str *out)
 {
@@ -90,12 +97,14 @@ void findings_print(const struct findings *findings, const struct table_style *s
 
 	add_lost(findings->candidate, out);
 	if (!checked) {
-		str_addf(out, "NOT BUILT: %s\n", findings->candidate->why);
+		str_addf(out, "NOT BUILT: ");
+		add_shown(findings->candidate->why, out);
+		str_addf(out, "\n");
 		return;
 	}
 	fill(checked, &table);
 	table_print(&table, style, out);
-	str_addf(out, "%s", checked->why);
+	add_shown(checked->why, out);
 	if (checked->set.stats.blocks > 0)
 		add_speed(&checked->set.stats, out);
 	str_addf(out, "  (");

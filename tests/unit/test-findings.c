@@ -97,6 +97,15 @@ TEST(a_candidate_that_was_not_built_has_no_cases)
 			 "code 1\",\"lost\":\"\"}");
 }
 
+TEST(what_a_task_calls_its_files_stays_on_its_line)
+{
+	prepare();
+	candidate.is_built = false;
+	snprintf(candidate.why, sizeof(candidate.why), "the build left no 'a\033[2J\nVALID'");
+	findings.checked = NULL;
+	CHECK_STR(print(), "NOT BUILT: the build left no 'a\\x1b[2J\\x0aVALID'\n");
+}
+
 TEST(work_that_has_no_effect_is_named_and_what_was_only_added_is_not)
 {
 	make_valid();
