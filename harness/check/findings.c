@@ -78,9 +78,13 @@ static void add_lost(const struct candidate *candidate, struct str *out)
 
 static void add_speed(const struct stats_mark *stats, struct str *out)
 {
-	str_addf(out, ", %s: %.3f times the baseline's speed [%.3f, %.3f] after %u blocks",
-		 names_text(verdict_names, (int) stats->verdict), exp(stats->ratio.center),
-		 exp(stats->ratio.low), exp(stats->ratio.high), stats->blocks);
+	str_addf(out, ", %s: ", names_text(verdict_names, (int) stats->verdict));
+	table_add_double(out, exp(stats->ratio.center), 3);
+	str_addf(out, " times the baseline's speed [");
+	table_add_double(out, exp(stats->ratio.low), 3);
+	str_addf(out, ", ");
+	table_add_double(out, exp(stats->ratio.high), 3);
+	str_addf(out, "] after %u blocks", stats->blocks);
 }
 
 /* It may name what a task calls its files. */
