@@ -26,6 +26,7 @@
 #include "sandbox/base/io.h"
 #include "sandbox/base/log.h"
 #include "sandbox/base/path.h"
+#include "sandbox/base/process.h"
 
 enum { EXIT_VALID, EXIT_NOT, EXIT_USAGE, EXIT_NOT_BUILT, EXIT_HOST };
 
@@ -246,6 +247,7 @@ int main(int argc, char **argv)
 	int code = -1, first, asked = options_parse(&table, argc, argv, &options, &first, &err);
 
 	signal(SIGPIPE, SIG_IGN);
+	process_expect_children();
 	log_open("proctor-check", LOG_NOTICE, -1);
 	if (asked > 0) {
 		options_print_help(&table, stdout);

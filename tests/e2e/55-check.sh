@@ -94,6 +94,10 @@ sit lonely 'taskset -c "$(sed -n "s/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p"
 expect_out '^code 4$'
 expect_err 'judge and worker need a CPU each, and there is only CPU [0-9]+'
 
+it 'does not care whether its children are ignored where it is called'
+sit ignored 'use honest-vector; trap "" CHLD; proctor-check --quick; echo "code $?"'
+expect_out '^code 0$'
+
 it 'leaves nothing behind, also where it is ended'
 sit ended 'proctor-check & pid=$!; sleep 1; kill -TERM $pid; wait $pid; echo "code $?"; sleep 0.5
 ls /tmp; proctor-check --quick >/dev/null; ls /tmp; echo "left: $(cat /proc/[0-9]*/comm | grep -cE "^(proctor-[cw]|sentry)")"'
