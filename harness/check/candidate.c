@@ -19,8 +19,12 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/path.h"
 #include "sandbox/base/process.h"
+#include "sandbox/base/syscalls.h"
 #include "sandbox/collect.h"
 #include "sandbox/unpack.h"
+
+/* What is left to a process after SIGKILL: the call that it is in. */
+enum { END_MS = 10000 };
 
 static int collect(int folder_fd, struct err *err)
 {
@@ -120,6 +124,20 @@ static void judge_status(int status, struct candidate *out)
 			 WEXITSTATUS(status));
 }
 
+/* With what it has left behind; it may itself have left its group. */
+static int end(struct process *process, int *status, struct err *err)
+{
+	int rc;
+
+	kill(-process->pid, SIGKILL);
+	sys_pidfd_send_signal(process->pid_fd, SIGKILL);
+	rc = process_wait(process, clock_after_ms(END_MS), status, err);
+	if (rc == 0)
+		return err_set(err, ERR_HOST, "process %d of the build does not end",
+			       (int) process->pid);
+	return rc;
+}
+
 static int build(const struct candidate_job *job, struct candidate *out, struct err *err)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
@@ -139,8 +157,7 @@ static int build(const struct candidate_job *job, struct candidate *out, struct 
 	if (rc == 0)
 		become_build(source, argv);
 	rc = wait_for(&process, job->stop_fd, clock_after_ms(job->task->build.wall_ms), out, err);
-	kill(-process.pid, SIGKILL); /* what it has left behind, or all of it */
-	if (process_wait(&process, CLOCK_NEVER, &status, err) < 0 || rc < 0)
+	if (end(&process, &status, err) < 0 || rc < 0)
 		return -1;
 	if (rc == 0)
 		snprintf(out->why, sizeof(out->why), "the build was ended: timeout");

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "harness/check/findings.h"
+#include "harness/check/leftovers.h"
 #include "harness/check/plain_source.h"
 #include "harness/cli/options.h"
 #include "harness/cli/signals.h"
@@ -65,12 +66,17 @@ struct trying {
 	int task_fd, pristine_fd, workspace_fd, stop_fd;
 	struct task task;
 	struct scratch scratch;
+	struct leftovers leftovers;
 	struct candidate candidate;
 	struct checked checked;
 };
 
 static void trying_done(struct trying *trying)
 {
+	struct err err = ERR_INIT;
+
+	if (leftovers_end(&trying->leftovers, &err) < 0)
+		log_say(LOG_WARNING, "check.left", "%s", err.text);
 	candidate_done(&trying->candidate);
 	scratch_done(&trying->scratch);
 	task_done(&trying->task);
@@ -183,13 +189,15 @@ static int try(struct trying *trying, const char *temporary, struct err *err)
 	struct candidate_job job = { .task = &trying->task, .in = &trying->scratch };
 
 	trying->stop_fd = signals_open_stop(err);
-	if (trying->stop_fd < 0 || open_task(trying, err) < 0 ||
+	if (trying->stop_fd < 0 || leftovers_adopt(&trying->leftovers, err) < 0 ||
+	    open_task(trying, err) < 0 ||
 	    scratch_open(temporary, "proctor-check", &trying->scratch, err) < 0)
 		return -1;
 	job.workspace_fd = trying->workspace_fd;
 	job.pristine_fd = trying->pristine_fd;
 	job.stop_fd = trying->stop_fd;
-	if (candidate_make(&job, &trying->candidate, err) < 0)
+	if (candidate_make(&job, &trying->candidate, err) < 0 ||
+	    leftovers_end(&trying->leftovers, err) < 0)
 		return -1;
 	if (trying->candidate.is_built && mark(trying, err) < 0)
 		return -1;
@@ -240,6 +248,7 @@ int main(int argc, char **argv)
 		.stop_fd = -1,
 		.task = TASK_INIT,
 		.scratch = SCRATCH_INIT,
+		.leftovers = LEFTOVERS_INIT,
 		.candidate = CANDIDATE_INIT,
 	};
 	const char *temporary = getenv("TMPDIR");
@@ -256,7 +265,7 @@ int main(int argc, char **argv)
 	if (asked == 0 && first < argc)
 		asked = err_set(&err, ERR_USAGE, "there is no argument '%s'; see --help",
 				argv[first]);
-	if (asked == 0 && try(&trying, temporary ? temporary : "/tmp", &err) == 0)
+	if (asked == 0 && try(&trying, temporary && temporary[0] ? temporary : "/tmp", &err) == 0)
 		code = tell(&trying, &err);
 	if (code >= 0)
 		return code;

@@ -16,6 +16,9 @@
 #include "sandbox/base/clock.h"
 #include "sandbox/base/syscalls.h"
 
+/* What is left to a process after SIGKILL: the call that it is in. */
+enum { END_MS = 10000 };
+
 void plain_source_init(struct plain_source *source)
 {
 	*source = (struct plain_source){ .running = { PROCESS_INIT, PROCESS_INIT } };
@@ -73,10 +76,14 @@ static int start(void *context, enum worker_role role, const struct worker_fds *
 	return 0;
 }
 
-/* Its group is not reaped before stop(), so that the number stays its own. */
-static void signal_group(const struct process *process, int signal)
+/*
+ * Its group is not reaped before stop(), so that the number stays its own. The worker itself may
+ * have left it.
+ */
+static void signal_worker(const struct process *process, int signal)
 {
 	kill(-process->pid, signal);
+	sys_pidfd_send_signal(process->pid_fd, signal);
 }
 
 static int hold(void *context, const struct worker *worker, struct err *err)
@@ -85,7 +92,7 @@ static int hold(void *context, const struct worker *worker, struct err *err)
 	const struct process *process = &source->running[worker->handle];
 	int64_t deadline = raw_clock_ns() + JUDGE_HOLD_NS;
 
-	signal_group(process, SIGSTOP);
+	signal_worker(process, SIGSTOP);
 	for (;;) {
 		siginfo_t info = { .si_pid = 0 };
 
@@ -103,7 +110,7 @@ static void release(void *context, const struct worker *worker)
 {
 	struct plain_source *source = context;
 
-	signal_group(&source->running[worker->handle], SIGCONT);
+	signal_worker(&source->running[worker->handle], SIGCONT);
 }
 
 static struct worker_end end_of(int status, bool was_alive)
@@ -120,12 +127,15 @@ static int stop(void *context, struct worker *worker, struct worker_end *out, st
 	struct plain_source *source = context;
 	struct process *process = &source->running[worker->handle];
 	siginfo_t info = { .si_pid = 0 };
-	int status = 0;
+	int rc, status = 0;
 
 	if (waitid(P_PIDFD, (id_t) process->pid_fd, &info, WEXITED | WNOWAIT | WNOHANG) < 0)
 		return err_sys(err, "look at process %d", (int) process->pid);
-	signal_group(process, SIGKILL);
-	if (process_wait(process, CLOCK_NEVER, &status, err) < 0)
+	signal_worker(process, SIGKILL);
+	rc = process_wait(process, clock_after_ms(END_MS), &status, err);
+	if (rc == 0)
+		return err_set(err, ERR_HOST, "process %d does not end", (int) process->pid);
+	if (rc < 0)
 		return -1;
 	*out = end_of(status, info.si_pid == 0);
 	*worker = WORKER_INIT;

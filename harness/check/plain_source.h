@@ -10,8 +10,9 @@
  * Workers by plain fork and exec, for an agent that tries its own work: it is in a jail already,
  * and nobody else can be fooled
  *
- * A worker is a process group of its own on one CPU, held by SIGSTOP. That reaches all that it has
- * started, unless a process has left the group; a jail's freezer reaches that too. What a worker
+ * A worker is a process group of its own on one CPU, held by SIGSTOP. That reaches it, and all that
+ * it has started unless a process has left the group; a jail's freezer reaches that too. Whoever
+ * uses the source ends such processes with leftovers_end(). What a worker
  * prints goes nowhere, as with the judge.
  */
 struct plain_implementation {

@@ -98,6 +98,39 @@ it 'does not care whether its children are ignored where it is called'
 sit ignored 'use honest-vector; trap "" CHLD; proctor-check --quick; echo "code $?"'
 expect_out '^code 0$'
 
+it 'is left by no worker, whatever group or session that has gone to'
+sit escaped 'use honest-vector
+cat >>softmax.c <<"EOF_C"
+#include <sys/prctl.h>
+#include <unistd.h>
+int setpgid(int, int), getpgid(int), setsid(void);
+__attribute__((constructor)) static void leave(void)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+	if (fork() == 0) {
+		setsid();
+		for (;;)
+			pause();
+	}
+	setpgid(0, getpgid(getppid()));
+}
+EOF_C
+sleep 50 & other=$!
+began=$(date +%s); proctor-check --quick; echo "code $?"; echo "took $(($(date +%s) - began)) s"
+kill -0 $other && echo "other is there"; kill $other
+echo "left: $(cat /proc/[0-9]*/comm | grep -cE "^(proctor-[cw]|sentry)")"'
+expect_out '^code 0$'
+expect_out '^took 1?[0-9] s$'
+expect_out '^other is there$'
+expect_out '^left: 0$'
+
+it 'works in a folder that is named from here, or by an empty name'
+sit named 'use honest-vector; TMPDIR=. proctor-check --quick; echo "code $?"; TMPDIR= proctor-check --quick; echo "code $?"
+ls -A; TMPDIR=/nonexistent proctor-check --quick; echo "code $?"'
+[ "$(grep -c '^code 0$' "$scratch/out")" = 2 ] || fail 'not twice 0'
+expect_out '^code 4$'
+expect_no_out 'proctor-check-'
+
 it 'leaves nothing behind, also where it is ended'
 sit ended 'proctor-check & pid=$!; sleep 1; kill -TERM $pid; wait $pid; echo "code $?"; sleep 0.5
 ls /tmp; proctor-check --quick >/dev/null; ls /tmp; echo "left: $(cat /proc/[0-9]*/comm | grep -cE "^(proctor-[cw]|sentry)")"'

@@ -15,6 +15,8 @@
 #include "tests/lib/check.h"
 #include "tests/lib/tree.h"
 
+#define LEAVE_GROUP PROGRAMS "/tests/leave-group"
+
 static struct err err;
 static struct task task;
 static struct scratch scratch = { .fd = -1 };
@@ -137,6 +139,15 @@ TEST(a_build_that_takes_too_long_is_ended_with_all_that_it_started)
 	CHECK(clock_now() - began < 30 * NS_PER_S);
 	poll(NULL, 0, 2000);
 	CHECK(fstatat(scratch.fd, "out/late", &info, 0) < 0);
+	end();
+}
+
+TEST(a_build_that_leaves_its_group_is_ended_in_its_time)
+{
+	prepare("exec " LEAVE_GROUP " sleep 60");
+	task.build.wall_ms = 200;
+	CHECK_OK(candidate_make(&job, &candidate, &err));
+	CHECK_STR(candidate.why, "the build was ended: timeout");
 	end();
 }
 

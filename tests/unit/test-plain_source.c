@@ -18,6 +18,8 @@
 #include "tests/lib/judge_cases.h"
 #include "tests/lib/tree.h"
 
+#define LEAVE_GROUP PROGRAMS "/tests/leave-group"
+
 static struct plain_source source;
 static struct worker_source workers;
 static struct err err;
@@ -133,6 +135,37 @@ TEST(what_a_worker_has_started_is_held_and_ended_with_it)
 	CHECK_INT(worker.pid_fd, -1);
 	for (int i = 0; i < 1000 && getpgid(child) >= 0; i++) /* until init reaps it */
 		poll(NULL, 0, 5);
+	before = lines();
+	poll(NULL, 0, 100);
+	CHECK_INT(lines(), before);
+}
+
+TEST(a_worker_that_leaves_its_group_is_held_and_ended_all_the_same)
+{
+	auto_fd null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct worker_fds fds = { null, null, null };
+	struct worker worker = WORKER_INIT;
+	char program[512], script[1024];
+	struct worker_end end;
+	off_t before;
+
+	prepare();
+	snprintf(script, sizeof(script),
+		 "#!/bin/sh\ncd %s\nexec %s sh -c 'while :; do echo x >>lines; done'\n",
+		 check_folder_path(), LEAVE_GROUP);
+	tree_make_file(check_folder(), "program", script, 0755);
+	snprintf(program, sizeof(program), "%s/program", check_folder_path());
+	source.program = program;
+	CHECK_OK(workers.start(workers.context, WORKER_CANDIDATE, &fds, &worker, &err));
+	wait_for_more(0);
+	CHECK_INT(workers.hold(workers.context, &worker, &err), 0);
+	before = lines();
+	poll(NULL, 0, 100);
+	CHECK_INT(lines(), before);
+	workers.release(workers.context, &worker);
+	wait_for_more(before);
+	CHECK_OK(workers.stop(workers.context, &worker, &end, &err));
+	CHECK_INT(end.ending, WORKER_STOPPED);
 	before = lines();
 	poll(NULL, 0, 100);
 	CHECK_INT(lines(), before);
