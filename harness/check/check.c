@@ -67,6 +67,8 @@ struct trying {
 	struct task task;
 	struct scratch scratch;
 	struct leftovers leftovers;
+	struct given_limits limits;
+	struct confinement confinement;
 	struct candidate candidate;
 	struct checked checked;
 };
@@ -92,10 +94,11 @@ static int find_task(struct trying *trying, struct err *err)
 	ssize_t len;
 	char *slash;
 
-	if (trying->options->task) {
-		snprintf(trying->folder, sizeof(trying->folder), "%s", trying->options->task);
-		return 0;
-	}
+	/* Workers that are told the path work elsewhere. */
+	if (trying->options->task)
+		return realpath(trying->options->task, trying->folder)
+			     ? 0
+			     : err_host(err, "open '%s'", trying->options->task);
 	len = readlink("/proc/self/exe", trying->folder, sizeof(trying->folder) - 1);
 	if (len < 0)
 		return err_sys(err, "find the running program");
@@ -127,6 +130,10 @@ static int open_task(struct trying *trying, struct err *err)
 	    io_read_file(trying->task_fd, "task.yaml", TASK_FILE_MAX, &text, err) < 0 ||
 	    task_parse_given("task.yaml", text.text, text.len, &trying->task, err) < 0)
 		return err_wrap(err, "the task in '%s'", trying->folder);
+	str_clear(&text);
+	if (io_read_file(trying->task_fd, GIVEN_LIMITS_FILE, GIVEN_LIMITS_MAX, &text, err) < 0 ||
+	    given_limits_parse(GIVEN_LIMITS_FILE, text.text, text.len, &trying->limits, err) < 0)
+		return err_wrap(err, "the task in '%s'", trying->folder);
 	trying->pristine_fd = path_open_folder(trying->task_fd, "workspace", err);
 	if (trying->pristine_fd < 0)
 		return -1;
@@ -134,19 +141,40 @@ static int open_task(struct trying *trying, struct err *err)
 	return trying->workspace_fd < 0 ? -1 : 0;
 }
 
-static const char *below(struct arena *arena, const char *folder, const char *middle,
-			 const char *name)
+static const char *below(struct arena *arena, const char *folder, const char *name)
 {
-	char path[PATH_MAX];
-	int len = snprintf(path, sizeof(path), "%s/%s/%s", folder, middle, name);
+	return arena_printf(arena, "%s/%s", folder, name);
+}
 
-	return arena_copy(arena, path, MIN_OF((size_t) len, sizeof(path) - 1));
+static struct plain_implementation implementation(struct arena *arena, const char *folder,
+						  const char *library, const char *symbol)
+{
+	return (struct plain_implementation){
+		.library = below(arena, folder, library),
+		.symbol = symbol,
+		.folder = folder,
+	};
+}
+
+static void take_roles(const struct trying *trying, struct arena *arena,
+		       struct plain_source *source)
+{
+	const struct task *task = &trying->task;
+
+	source->roles[WORKER_ORACLE] =
+		implementation(arena, below(arena, trying->folder, "oracle"),
+			       task->oracle.build.out.items[0], task->oracle.symbol);
+	source->roles[WORKER_BASELINE] =
+		implementation(arena, below(arena, trying->folder, "baseline"),
+			       task->baseline.out.items[0], task->entry.symbol);
+	source->roles[WORKER_CANDIDATE] =
+		implementation(arena, below(arena, trying->scratch.path, "out"),
+			       task->build.out.items[0], task->entry.symbol);
 }
 
 static int mark(struct trying *trying, struct err *err)
 {
 	struct task *task = &trying->task;
-	const char *folder = trying->folder;
 	struct worker_source workers;
 	struct plain_source source;
 	struct checking what = {
@@ -166,20 +194,10 @@ static int mark(struct trying *trying, struct err *err)
 	what.judge_cpu = cpus.judge;
 	what.worker_cpu = cpus.worker;
 	plain_source_init(&source);
-	source.program = below(&task->arena, folder, "bin", "proctor-worker");
+	source.program = below(&task->arena, trying->folder, "bin/proctor-worker");
 	source.cpu = cpus.worker;
-	source.roles[WORKER_ORACLE] = (struct plain_implementation){
-		below(&task->arena, folder, "oracle", task->oracle.build.out.items[0]),
-		task->oracle.symbol,
-	};
-	source.roles[WORKER_BASELINE] = (struct plain_implementation){
-		below(&task->arena, folder, "baseline", task->baseline.out.items[0]),
-		task->entry.symbol,
-	};
-	source.roles[WORKER_CANDIDATE] = (struct plain_implementation){
-		below(&task->arena, trying->scratch.path, "out", task->build.out.items[0]),
-		task->entry.symbol,
-	};
+	source.confinement = &trying->confinement;
+	take_roles(trying, &task->arena, &source);
 	workers = plain_source_workers(&source);
 	return checking_run(&what, &trying->checked, err);
 }
@@ -196,6 +214,10 @@ static int try(struct trying *trying, const char *temporary, struct err *err)
 	job.workspace_fd = trying->workspace_fd;
 	job.pristine_fd = trying->pristine_fd;
 	job.stop_fd = trying->stop_fd;
+	job.limits = &trying->limits;
+	job.confinement = &trying->confinement;
+	if (confine_open(&trying->confinement, &trying->limits, err) < 0)
+		return -1;
 	if (candidate_make(&job, &trying->candidate, err) < 0 ||
 	    leftovers_end(&trying->leftovers, err) < 0)
 		return -1;
@@ -213,6 +235,7 @@ static int tell(const struct trying *trying, struct err *err)
 		.task = &trying->task,
 		.candidate = &trying->candidate,
 		.checked = trying->candidate.is_built ? &trying->checked : NULL,
+		.is_confined = confine_has_walls(),
 	};
 	const struct table_style style = { .has_color = false };
 	cleanup(str_done) struct str text = STR_INIT;

@@ -114,6 +114,11 @@ void findings_print(const struct findings *findings, const struct table_style *s
 	str_addf(out, "  (");
 	table_add_duration(out, checked->wall_ns);
 	str_addf(out, ", seen cases only)\n");
+	if (!findings->is_confined)
+		str_addf(
+			out,
+			"this kernel has no Landlock: what reads files of this jail is right here, "
+			"and will not be with the judge\n");
 	if (checked->busy > MARKING_BUSY)
 		str_addf(out,
 			 "this machine is busy: for %.0f %% of the time the CPU was others', and "
@@ -148,6 +153,7 @@ void findings_put(const struct findings *findings, struct json_writer *json)
 	json_put_bool(json, "built", findings->candidate->is_built);
 	json_put_text(json, "build_why",
 		      findings->candidate->is_built ? NULL : findings->candidate->why);
+	json_put_bool(json, "confined", findings->is_confined);
 	add_lost(findings->candidate, &lost);
 	json_put_bytes(json, "lost", lost.text, lost.len > 0 ? lost.len - 1 : 0);
 	if (findings->checked) {

@@ -66,6 +66,19 @@ cp "$scratch/header-run/attempts/row-softmax-0001/agent.stdout" "$scratch/out"
 expect_out '^without effect, since not editable or no plain file: extra.h$'
 expect_out '^code 0$'
 
+it 'finds what the judge will not take: a library too large, a file that only the agent has'
+sit more 'cp softmax.c base.txt; { echo "char big[33 << 20] = {1};"; cat base.txt; } >softmax.c; proctor-check --quick; echo "code $?"
+{ echo "#include <stdio.h>"; sed "s,^{,{ static FILE *t; if (!t \&\& !(t = fopen(\"/work/base.txt\", \"r\"))) return;," base.txt; } >softmax.c
+proctor-check --quick; echo "code $?"; echo "#include \"/work/base.txt\"" >softmax.c; proctor-check --quick; echo "code $?"'
+expect_out "^NOT BUILT: the build's 'softmax.so' is larger than 32 MiB$"
+expect_out '^WRONG: candidate, check: an output was not written'
+[ "$(grep -c '^code 3$' "$scratch/out")" = 2 ] || fail 'not twice 3'
+expect_err '/work/base.txt: Permission denied'
+
+it "tells a library that is too large from one that is missing in the judge's words as well"
+sit large '{ echo "char big[33 << 20] = {1};"; cat /run/task/workspace/softmax.c; } >softmax.c'
+record large | grep -q "the build's 'softmax.so' is larger than 32 MiB" || fail "$(record large)"
+
 it 'gives an agent the README, the oracle and the task, and no hidden case, solution or secret'
 sit nosy 'cat /run/task/README.md; ls -R /run/task; echo "hits:"
 grep -rlIE "prime[(]149|range[(]5, 11|range[(]4000|range[(]16000|odd:|honest.vector|cheat-" /work /tmp /run/task /etc /dev/shm /home 2>/dev/null

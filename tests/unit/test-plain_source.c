@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,9 +45,12 @@ static enum mark_kind mark_of(const char *candidate)
 	judge_plan(plan);
 	judge_add_softmax(plan, 64, 256, false);
 	source.program = WORKER_PROGRAM;
-	source.roles[WORKER_ORACLE] = (struct plain_implementation){ KERNELS, "softmax_oracle" };
-	source.roles[WORKER_BASELINE] = (struct plain_implementation){ KERNELS, "softmax" };
-	source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, candidate };
+	source.roles[WORKER_ORACLE].library = KERNELS;
+	source.roles[WORKER_ORACLE].symbol = "softmax_oracle";
+	source.roles[WORKER_BASELINE].library = KERNELS;
+	source.roles[WORKER_BASELINE].symbol = "softmax";
+	source.roles[WORKER_CANDIDATE].library = KERNELS;
+	source.roles[WORKER_CANDIDATE].symbol = candidate;
 	CHECK_OK(marking_run(plan, key, &workers, &options, &result, &err));
 	return result.seen.mark.kind;
 }
@@ -59,6 +63,25 @@ TEST(a_marking_over_it_tells_right_from_wrong)
 	CHECK_INT(mark_of("no_such_function"), MARK_WRONG);
 	CHECK_INT(source.running[0].pid_fd, -1);
 	CHECK_INT(source.running[1].pid_fd, -1);
+}
+
+TEST(a_worker_that_is_confined_is_marked_as_any)
+{
+	static const struct given_limits limits = {
+		.worker_memory = 512 * MIB,
+		.worker_pids = 64,
+		.worker_nofile = 64,
+	};
+	static char folder[sizeof(KERNELS)] = KERNELS;
+	struct confinement confinement;
+
+	prepare();
+	CHECK_OK(confine_open(&confinement, &limits, &err));
+	*strrchr(folder, '/') = '\0';
+	source.confinement = &confinement;
+	for (size_t i = 0; i < PLAIN_ROLES; i++)
+		source.roles[i].folder = folder;
+	CHECK_INT(mark_of("softmax"), MARK_VALID);
 }
 
 TEST(a_worker_that_goes_on_after_it_rang_is_held_and_found_out)
