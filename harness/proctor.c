@@ -13,6 +13,7 @@
 
 #include "harness/cli/cli.h"
 #include "sandbox/base/log.h"
+#include "sandbox/base/process.h"
 
 /* clang-format off */
 static const struct command {
@@ -98,6 +99,7 @@ int main(int argc, char **argv)
 		return 4;
 	/* A reader that goes away is an error of a write like any other. */
 	signal(SIGPIPE, SIG_IGN);
+	process_expect_children();
 	log_open("proctor", LOG_NOTICE, -1);
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
 		print_help(stdout);
@@ -106,7 +108,7 @@ int main(int argc, char **argv)
 	command = argc > 1 ? find(argv[1]) : NULL;
 	if (!command) {
 		if (argc > 1)
-			fprintf(stderr, "proctor: there is no command '%s'\n", argv[1]);
+			log_say(LOG_ERROR, "proctor.usage", "there is no command '%s'", argv[1]);
 		print_help(stderr);
 		return 2;
 	}

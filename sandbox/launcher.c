@@ -256,6 +256,7 @@ int main(int argc, char **argv)
 	}
 	if (fcntl(launcher.socket_fd, F_SETFD, FD_CLOEXEC) < 0)
 		return 2;
+	process_expect_children();
 	if (detach(&err) < 0 || watch_children(&launcher, &err) < 0 ||
 	    prepare(&launcher, &err) < 0) {
 		hello.kind = EVENT_FAILED;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct table_column columns[] = {
 	/* clang-format off */
@@ -80,11 +81,21 @@ static void add_lost(const struct candidate *candidate, struct str *out)
 
 static void add_speed(const struct stats_mark *stats, struct str *out)
 {
-	str_addf(out, ", %s: %.3f times the baseline's speed [%.3f, %.3f] after %u blocks",
-		 names_text(verdict_names, (int) stats->verdict), exp(stats->ratio.center),
-		 exp(stats->ratio.low), exp(stats->ratio.high), stats->blocks);
+	str_addf(out, ", %s: ", names_text(verdict_names, (int) stats->verdict));
+	table_add_double(out, exp(stats->ratio.center), 3);
+	str_addf(out, " times the baseline's speed [");
+	table_add_double(out, exp(stats->ratio.low), 3);
+	str_addf(out, ", ");
+	table_add_double(out, exp(stats->ratio.high), 3);
+	str_addf(out, "] after %u blocks", stats->blocks);
 	if (stats->launch_bound)
 		str_addf(out, "; %s", too_short);
+}
+
+/* It may name what a task calls its files. */
+static void add_shown(const char *text, struct str *out)
+{
+	str_add_shown(out, text, strlen(text));
 }
 
 void findings_print(const struct findings *findings, const struct table_style *style,
@@ -95,17 +106,24 @@ void findings_print(const struct findings *findings, const struct table_style *s
 
 	add_lost(findings->candidate, out);
 	if (!checked) {
-		str_addf(out, "NOT BUILT: %s\n", findings->candidate->why);
+		str_addf(out, "NOT BUILT: ");
+		add_shown(findings->candidate->why, out);
+		str_addf(out, "\n");
 		return;
 	}
 	fill(checked, &table);
 	table_print(&table, style, out);
-	str_addf(out, "%s", checked->why);
+	add_shown(checked->why, out);
 	if (checked->set.stats.blocks > 0)
 		add_speed(&checked->set.stats, out);
 	str_addf(out, "  (");
 	table_add_duration(out, checked->wall_ns);
 	str_addf(out, ", seen cases only)\n");
+	if (!findings->is_confined)
+		str_addf(
+			out,
+			"this kernel has no Landlock: what reads files of this jail is right here, "
+			"and will not be with the judge\n");
 	if (checked->busy > MARKING_BUSY)
 		str_addf(out,
 			 "this machine is busy: for %.0f %% of the time the CPU was others', and "
@@ -141,6 +159,7 @@ void findings_put(const struct findings *findings, struct json_writer *json)
 	json_put_bool(json, "built", findings->candidate->is_built);
 	json_put_text(json, "build_why",
 		      findings->candidate->is_built ? NULL : findings->candidate->why);
+	json_put_bool(json, "confined", findings->is_confined);
 	add_lost(findings->candidate, &lost);
 	json_put_bytes(json, "lost", lost.text, lost.len > 0 ? lost.len - 1 : 0);
 	if (findings->checked) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "harness/judge/constants.h"
+
 const struct name mark_kind_names[] = {
 	{ "NONE", MARK_NONE },       { "VALID", MARK_VALID },
 	{ "WRONG", MARK_WRONG },     { "VIOLATION", MARK_VIOLATION },
@@ -150,7 +152,11 @@ static void add_reason(const struct mark *mark, struct str *out)
 		[REASON_PROTOCOL] = "its worker gave an answer outside the protocol",
 	};
 
-	str_addf(out, "%s", words[mark->reason]);
+	if (mark->reason == REASON_TIMEOUT && !mark->has_case)
+		str_addf(out, "its library took longer than %lld s to load",
+			 (long long) (JUDGE_START_NS / NS_PER_S));
+	else
+		str_addf(out, "%s", words[mark->reason]);
 	if (mark->reason == REASON_DIED)
 		add_end(mark, out);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/judge/constants.h"
 
@@ -91,13 +92,19 @@ static const char *shown_name(const struct vetted *vetted, const char *folder)
 	return vetted->name[0] ? vetted->name : folder;
 }
 
+/* A folder is called as somebody else likes, and so is what an error quotes. */
+static void add_shown(const char *text, struct str *out)
+{
+	str_add_shown(out, text, strlen(text));
+}
+
 void vetted_print(const struct vetted *vetted, const char *folder, const struct table_style *style,
 		  struct str *out)
 {
 	cleanup(table_done) struct table cases = TABLE_INIT, solutions = TABLE_INIT;
 
-	str_addf(out, "%s: %s", shown_name(vetted, folder),
-		 vetted_is_good(vetted) ? "good" : "NOT GOOD");
+	add_shown(shown_name(vetted, folder), out);
+	str_addf(out, ": %s", vetted_is_good(vetted) ? "good" : "NOT GOOD");
 	if (vetted->marking_ns > 0) {
 		str_addf(out, "; a marking of %d blocks takes about ", JUDGE_BLOCKS);
 		table_add_duration(out, vetted->marking_ns);
@@ -110,8 +117,10 @@ void vetted_print(const struct vetted *vetted, const char *folder, const struct 
 			 "this machine is busy: for %.0f %% of the time the CPU was others', and "
 			 "all times are too long\n",
 			 100 * vetted->busy);
-	if (vetted->problem.kind != ERR_NONE)
-		str_addf(out, "%s\n", vetted->problem.text);
+	if (vetted->problem.kind != ERR_NONE) {
+		add_shown(vetted->problem.text, out);
+		str_addf(out, "\n");
+	}
 	fill_cases(vetted, &cases);
 	if (vetted->case_count > 0)
 		table_print(&cases, style, out);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/judge/constants.h"
+
 /* tasks/README.md, "Types" */
 static const char *c_type(const struct arg *arg, bool is_wide)
 {
@@ -83,6 +85,21 @@ static int on_death(const struct side *side, const struct mark *mark, const char
 		       side->name, how, called, prototype);
 }
 
+static int on_timeout(const struct task *task, const struct side *side, const struct mark *mark,
+		      struct err *err)
+{
+	if (!mark->has_case)
+		return err_set(err, ERR_INPUT,
+			       "%s takes longer than %lld s to load, before it is called: does a "
+			       "constructor in its library wait, or start processes that keep the "
+			       "CPU?",
+			       side->name, (long long) (JUDGE_START_NS / NS_PER_S));
+	return err_set(err, ERR_INPUT,
+		       "mark.call_wall: a call of %s takes longer than %llu ms; raise it, or make "
+		       "cases smaller",
+		       side->name, (unsigned long long) task->mark.call_wall_ms);
+}
+
 static int on_value(const struct task *task, const struct side *side, const struct mark *mark,
 		    const char *prototype, struct err *err)
 {
@@ -127,10 +144,7 @@ static int on_reason(const struct task *task, const struct side *side, const str
 			       "smaller, or raise worker.memory of the policy",
 			       side->name);
 	case REASON_TIMEOUT:
-		return err_set(err, ERR_INPUT,
-			       "mark.call_wall: a call of %s takes longer than %llu ms; raise it, "
-			       "or make cases smaller",
-			       side->name, (unsigned long long) task->mark.call_wall_ms);
+		return on_timeout(task, side, mark, err);
 	case REASON_VALUE:
 	case REASON_UNWRITTEN:
 		return on_value(task, side, mark, prototype, err);

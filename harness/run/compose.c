@@ -173,6 +173,16 @@ struct stream_limits compose_candidate_limits(const struct policy *policy)
 	return limits;
 }
 
+/* A library that a worker's jail can not hold was not built. */
+struct stream_limits compose_product_limits(const struct policy *policy)
+{
+	const struct tmpfs_slice out = { .bytes = BUILD_OUT_BYTES, .inodes = BUILD_OUT_INODES };
+	struct stream_limits limits = limits_of(&out);
+
+	bound(&limits, &policy->worker.workspace);
+	return limits;
+}
+
 /* As large as what is given: whole pages, and room for nothing else. */
 static void add_given(struct jail_spec *spec, const struct stream_counts *given)
 {
@@ -215,8 +225,7 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	out->time.wall_ms = tighter(policy->build.wall_ms, build->wall_ms);
 	add_tree(out, COMPOSE_WORK, 0);
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
-	/* A library that a worker's jail can not hold was not built. */
-	bound(&out->collect.limits, &policy->worker.workspace);
+	out->collect.limits = compose_product_limits(policy);
 	return finish(out, argv, compose_environment, &policy->build, err);
 }
 

@@ -45,6 +45,11 @@ int compose_agent(const struct policy *policy, const struct task *task,
 struct stream_limits compose_candidate_limits(const struct policy *policy);
 
 /**
+ * compose_product_limits() - what a build may leave that a worker's jail can hold
+ */
+struct stream_limits compose_product_limits(const struct policy *policy);
+
+/**
  * compose_build() - a build jail: tree 0 goes to /work, where the build's command runs; what it
  * leaves in /run/out is collected
  */

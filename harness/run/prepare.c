@@ -204,6 +204,7 @@ static int pack_given(const struct job *job, struct err *err)
 		.task_fd = job->from_fd,
 		.trees_fd = job->folder_fd,
 		.programs = job->run->place->programs,
+		.policy = &job->run->policy,
 	};
 	auto_fd tree = new_file(job->folder_fd, GIVEN_FILE, err);
 

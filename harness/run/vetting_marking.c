@@ -71,6 +71,7 @@ int vetting_marking(const struct vetting_state *state, struct vetting_mark *mark
 	if (getrandom(mark->key, sizeof(mark->key), 0) != sizeof(mark->key))
 		return err_sys(err, "draw a key");
 	if (hidden_plan(&state->task, mark->key, &mark->plan, err) < 0 ||
+	    hidden_dims(&state->task, mark->key, mark->dims, err) < 0 ||
 	    compose_sides(state, mark->candidate_fd, specs, &source, err) < 0)
 		return -1;
 	mark->plan.judge_cpu = run->cpus.judge;
@@ -86,11 +87,8 @@ void vetting_case_name(const struct vetting_state *state, const struct vetting_m
 		       uint32_t index, char out[VETTING_NAME_MAX])
 {
 	cleanup(str_done) struct str dims = STR_INIT;
-	int64_t values[DIMS_MAX + 1] = { 0 };
-	struct err none = ERR_INIT;
 
-	if (hidden_dims(&state->task, mark->key, index, values, &none) == 0)
-		hidden_name_dims(&state->task.cases.dims, values, &dims);
+	hidden_name_dims(&state->task.cases.dims, mark->dims[index], &dims);
 	if (mark->plan.cases[index].unseen)
 		snprintf(out, VETTING_NAME_MAX, "%s (%s)", mark->plan.cases[index].name, dims.text);
 	else

@@ -131,3 +131,13 @@ wait "$client"
 code=$?
 [ "$code" != 0 ] || note 'it was through before'
 check test -z "$(find /tmp /var/tmp -maxdepth 1 -name 'proctor-tasks-check-*' -newer "$scratch/p.yaml")"
+
+it 'removes what one that was killed has left'
+"$e2e_build/proctor" tasks check "$task" >"$scratch/out" 2>"$scratch/err" &
+client=$!
+sleep 1.5
+kill -KILL "$client"
+wait "$client"
+run -t 300 proctor tasks check "$task"
+expect_code 0
+check test -z "$(find /tmp /var/tmp -maxdepth 1 -name 'proctor-tasks-check-*' -newer "$scratch/p.yaml")"

@@ -237,6 +237,9 @@ TEST(each_kind_of_damage_is_named)
 		     "mark 'unseen': key 'kind' is not a text");
 	check_damage("\"agent_ns\":2", "\"agent_ns\":true",
 		     "times: key 'agent_ns' is not an integer");
+	check_damage("\"agent_ns\":2", "\"agent_ns\":-9223372036854775808",
+		     "times: key 'agent_ns': -9223372036854775808 is not within "
+		     "0..9223372036854775807");
 	check_damage("\"labels\":[", "\"labels\":[{},", "a list of words has something else");
 	check_damage("\"rejected\":{\"total\":5", "\"rejected\":{\"total\":-5",
 		     "rejected: key 'total': -5 is not within 0..9223372036854775807");

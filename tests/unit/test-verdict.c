@@ -104,6 +104,11 @@ TEST(a_mark_says_where_and_what)
 	mark.has_case = true;
 	check_text(&mark, "WRONG: candidate, check: an output was not written; case 'softmax "
 			  "4x100', call 0, argument 2, element 17");
+	mark = of(CALIPER_TIMEOUT, 0, WORKER_CANDIDATE);
+	check_text(&mark, "RESOURCE: candidate, check: its library took longer than 10 s to load");
+	mark.has_case = true;
+	check_text(&mark, "RESOURCE: candidate, check: it took longer than a call may take; case "
+			  "'softmax 4x100', call 0");
 	mark = of(CALIPER_DIED, 0, WORKER_CANDIDATE);
 	verdict_set_end(&mark, (struct worker_end){ .ending = WORKER_EXITED, .code = 77 });
 	check_text(&mark, "WRONG: candidate, check: its worker ended (exit code 77)");

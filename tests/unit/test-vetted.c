@@ -99,6 +99,17 @@ TEST(a_task_that_could_not_be_read_is_called_by_its_folder)
 	CHECK(strstr(put(), "\"task\":null,\"good\":false,\"problem\":\"task.yaml:1: it is no"));
 }
 
+TEST(a_folder_can_not_forge_a_line_or_talk_to_the_terminal)
+{
+	cleanup(str_done) struct str out = STR_INIT;
+
+	vetted = (struct vetted){ .case_count = 0 };
+	err_set(&vetted.problem, ERR_INPUT, "'a\033[2Jb\nfake: good' is no task");
+	vetted_print(&vetted, "x/a\033[2Jb\nfake: good", &(struct table_style){ 0 }, &out);
+	CHECK_STR(out.text, "x/a\\x1b[2Jb\\x0afake: good: NOT GOOD\n"
+			    "'a\\x1b[2Jb\\x0afake: good' is no task\n");
+}
+
 TEST(a_busy_machine_is_told)
 {
 	prepare();

@@ -24,6 +24,7 @@ TEST(the_author_is_told_the_dimensions_of_a_hidden_case)
 
 	CHECK_OK(task_load(folder, &state.task, &err));
 	CHECK_OK(hidden_plan(&state.task, mark.key, &mark.plan, &err));
+	CHECK_OK(hidden_dims(&state.task, mark.key, mark.dims, &err));
 	vetting_case_name(&state, &mark, 0, name);
 	CHECK_STR(name, "rows=256 cols=128");
 	vetting_case_name(&state, &mark, 3, name);
