@@ -35,6 +35,12 @@ expect_out '^/dev/kfd: kfd 1\.[0-9]+$'
 expect_out '^/dev/dri/renderD128: virtio_gpu$'
 expect_out '^/dev/dri/renderD129: virtio_gpu$'
 
+it 'has a doctor who tells of the driver, and that it shows no GPU'
+run proctor doctor
+expect_code 0
+note "$(grep -E '^(amd|nvidia)-gpu ' "$scratch/out")"
+expect_out '^amd-gpu +missing +read +0 GPUs; '
+
 it 'finds them by their numbers where there is no jail'
 run sh "$scratch/put/find" "$major"
 expect_out "^$major:0 /dev/kfd$"
@@ -51,7 +57,7 @@ done
 it 'gives a jail none of them under another name, and says nothing of them in /sys'
 run proctor jail --put "$scratch/put" -- sh ./find "$major"
 expect_code 0
-expect_out_is ''
+expect_no_out .
 run proctor jail -- sh -c 'ls -d /sys/class/kfd /sys/class/drm/* /sys/devices/virtual/kfd'
 expect_no_out .
 

@@ -5,15 +5,19 @@
 # seen by who started the machine.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mount -t tmpfs none /run
-mount -t tmpfs none /tmp
 mkdir -p /dev/pts /dev/shm /run/test /run/out
 mount -t devpts none /dev/pts
+ln -s /proc/self/fd /dev/fd
+for n in 0:stdin 1:stdout 2:stderr; do
+	ln -s "/proc/self/fd/${n%%:*}" "/dev/${n#*:}"
+done
 mount -t tmpfs none /dev/shm
 mount -t cgroup2 none /sys/fs/cgroup
 mount -t securityfs none /sys/kernel/security
 mount -t bpf none /sys/fs/bpf
 echo '+cpu +cpuset +io +memory +pids' >/sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up
+ip link add eth0 type dummy
 hostname vm
 stty -F /dev/ttyS1 -onlcr 2>/dev/null
 p=trans=virtio,version=9p2000.L,msize=512000

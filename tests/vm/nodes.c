@@ -60,7 +60,8 @@ int main(int argc, char **argv)
 		int node = open(argv[i], O_RDWR | O_CLOEXEC);
 
 		if (node < 0 || ask(argv[i], node) < 0) {
-			printf("%s: %s: %s\n", argv[i], node < 0 ? "open" : "ioctl", strerror(errno));
+			printf("%s: %s: %s\n", argv[i], node < 0 ? "open" : "ioctl",
+			       strerror(errno));
 			code = 1;
 		}
 		if (node >= 0)
