@@ -265,6 +265,23 @@ void jail_end_processes(struct jail *jail)
 	fd_close(&jail->payload_fd);
 }
 
+/* Why pid 1 has gone without a word. */
+static int init_lost(const struct jail *jail, struct err *err)
+{
+	struct cgroup_usage usage = { 0 };
+	struct err ignored = ERR_INIT;
+
+	best_effort(cgroup_usage(&jail->cgroup, &usage, &ignored));
+	if (usage.oom_kills == 0)
+		return err_set(err, ERR_SYS, "pid 1 died before it said a word");
+	return err_set(err, ERR_HOST,
+		       "more than %llu MiB of memory were used, and the kernel killed it%s",
+		       (unsigned long long) (jail->limits.memory / MIB),
+		       jail->payload != BRIEF_COLLECT
+			       ? ""
+			       : "; an archive in a tmpfs is memory: have it written to a disk");
+}
+
 static int wait_for_start(struct jail *jail, struct err *err)
 {
 	struct pollfd ready[] = {
@@ -293,7 +310,7 @@ static int wait_for_start(struct jail *jail, struct err *err)
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return err_set(err, ERR_SYS, "pid 1 died before it said a word");
+		return init_lost(jail, err);
 	if (jail->start.kind != REPORT_STARTED) {
 		*err = jail->start.err;
 		return -1;
