@@ -92,7 +92,8 @@ static int parse_environment(const struct field *field, const struct yaml_node *
 	if (node->kind != YAML_MAP)
 		return schema_expected(field, node, "a mapping such as {OMP_NUM_THREADS: 2}", err);
 	items = arena_alloc(arena, count + node->count + 1, sizeof(*items));
-	memcpy(items, out->items, count * sizeof(*items));
+	for (size_t i = 0; i < count; i++)
+		items[i] = out->items[i];
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		size_t at = 0;
 

@@ -41,11 +41,12 @@ struct differences {
 static void add(struct differences *out, struct policy_difference difference)
 {
 	if (out->count == out->room) {
-		struct policy_difference *old = out->list;
+		const struct policy_difference *old = out->list;
 
 		out->room = MAX_OF(2 * out->room, (size_t) 16);
 		out->list = arena_alloc(out->arena, out->room, sizeof(*out->list));
-		memcpy(out->list, old, out->count * sizeof(*old));
+		for (size_t i = 0; i < out->count; i++)
+			out->list[i] = old[i];
 	}
 	out->list[out->count++] = difference;
 }
