@@ -69,7 +69,7 @@ expect_out '^code 0$'
 
 it 'finds what the judge will not take: a library too large, a file that only the agent has'
 sit more 'cp softmax.c base.txt; { echo "char big[33 << 20] = {1};"; cat base.txt; } >softmax.c; proctor-check --quick; echo "code $?"
-{ echo "#include <stdio.h>"; sed "s,^{,{ static FILE *t; if (!t \&\& !(t = fopen(\"/work/base.txt\", \"r\"))) return;," base.txt; } >softmax.c
+{ echo "#include <stdio.h>"; sed "s%^{%{ static FILE *t; if (!t \&\& !(t = fopen(\"/work/base.txt\", \"r\"))) return;%" base.txt; } >softmax.c
 proctor-check --quick; echo "code $?"; echo "#include \"/work/base.txt\"" >softmax.c; proctor-check --quick; echo "code $?"'
 expect_out "^NOT BUILT: the build's 'softmax.so' is larger than 32 MiB$"
 expect_out '^WRONG: candidate, check: an output was not written'
