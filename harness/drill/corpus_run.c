@@ -33,7 +33,7 @@ const struct drill_attack drill_attacks_on_the_run[] = {
 	{ "res-signals", THREAT_COUNTERS, "that root can queue no signal",
 	  .judge = JUDGE_MEANWHILE, .ask = 's', .flags = DRILL_HARMFUL },
 	{ "res-parked", THREAT_COUNTERS, "that root can pass no descriptor",
-	  .judge = JUDGE_MEANWHILE, .ask = 'p', .flags = DRILL_HARMFUL },
+	  .judge = JUDGE_MEANWHILE, .ask = 'p', .no_control = "root is exempt, and other accounts are other users: that jails are none of them is tried" },
 	{ "freeze-link", THREAT_FREEZE, "answers in the archive, by a link",
 	  .judge = JUDGE_ARCHIVE, .want = STREAM_SYMLINK, .entry = "link" },
 	{ "freeze-link-folder", THREAT_FREEZE, "a folder of the host in the archive",

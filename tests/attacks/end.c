@@ -107,13 +107,12 @@ static void in_vfork(const struct scene *scene)
 static void holds_output(const struct scene *scene)
 {
 	(void) scene;
+	ignore_signals(); /* the end of a session tells those in it */
 	if (fork() == 0) {
-		ignore_signals();
 		setsid();
 		sleep_ms(STAY_MS);
 		_exit(0);
 	}
-	sleep_ms(50);
 	held("left a child with the pipes");
 }
 
@@ -159,8 +158,7 @@ static void work_in_pieces(const struct scene *scene)
 static void idle(const struct scene *scene)
 {
 	(void) scene;
-	for (int tick = 0; tick < STAY_MS / 100; tick++)
-		sleep_ms(100);
+	sleep_ms(STAY_MS);
 	got("did nothing for %d s", STAY_MS / 1000);
 }
 

@@ -170,12 +170,12 @@ static void extended(const struct scene *scene)
 /* Behind the main process: deaf, in a session of its own. */
 static bool goes_on(void)
 {
+	ignore_signals(); /* before: the end of a session tells those in it */
 	if (fork() != 0) {
 		sleep_ms(100);
 		return false;
 	}
 	setsid();
-	ignore_signals();
 	return true;
 }
 

@@ -19,7 +19,7 @@ seen() {
 }
 
 it 'holds every attack'
-run -t 120 sh -c '"$0" drill --json=5 5>"$1"' "$e2e_build/proctor" "$scratch/json"
+run -t 300 sh -c '"$0" drill --json=5 5>"$1"' "$e2e_build/proctor" "$scratch/json"
 expect_code 0
 check test "$(number got_through)" -eq 0
 check test "$(number broken)" -eq 0
@@ -46,8 +46,10 @@ check_not test -e /tmp/drill-was-here
 check_not grep -q '@drill-' /proc/net/unix
 
 it 'leaves nothing behind when it is ended at any moment'
+moments='0.02 0.1 0.3 0.6 1.2'
+[ "${ROUNDS:-3}" -gt 1 ] || moments='0.5 2'
 for signal in TERM KILL; do
-	for moment in 0.02 0.1 0.3 0.6 1.2; do
+	for moment in $moments; do
 		"$e2e_build/proctor" drill >/dev/null 2>&1 </dev/null &
 		drill=$!
 		sleep "$moment"
@@ -115,7 +117,7 @@ weak() { # LAUNCHER
 		cp "$e2e_build/$program" "$scratch/weak"
 	done
 	cp "$e2e_build/tests/$1" "$scratch/weak/proctor-launcher"
-	run -t 120 "$scratch/weak/proctor" drill
+	run -t 300 "$scratch/weak/proctor" drill
 }
 
 it 'finds a launcher out that filters no system calls'
@@ -143,6 +145,8 @@ for attack in id-become-root kernel-bpf; do
 done
 expect_nothing_left
 
+# Where all of them may be tried, they are, by themselves.
+[ "${DRILL_MAY_HARM:-no}" = no ] || exit 0
 run -t 120 "$e2e_root/tests/attacks/control"
 cp "$scratch/out" "$scratch/control"
 it 'tries the attacks without walls'
