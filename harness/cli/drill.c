@@ -8,6 +8,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/options.h"
 #include "harness/cli/signals.h"
+#include "harness/config/policy_file.h"
 #include "harness/drill/jailed.h"
 #include "harness/report/drilled.h"
 #include "harness/run/account.h"
@@ -31,8 +32,8 @@ struct drill_options {
 static const struct option_row rows[] = {
 	{ "only",   "ATTACK", OPTION_TEXTS, AT(only),    0, 0, "try this one, or all that begin so (id-, net-); may be repeated" },
 	{ "list",   NULL,     OPTION_FLAG,  AT(list),    0, 0, "say what would be tried, and try nothing" },
-	{ "policy", "FILE",   OPTION_TEXT,  AT(policy),  0, 0, "the limits of the jails; see policies/README.md (built in)" },
-	{ "json",   "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write what was seen as one JSON object to FD (1; the table is then not printed)" },
+	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see policies/README.md (default)" },
+	{ "json",   "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write what was seen as one JSON object to FD (1; in place of the table)" },
 };
 /* clang-format on */
 
@@ -119,35 +120,25 @@ struct drill_place {
 	struct account account;
 	struct bait bait;
 	struct launcher launcher;
-	int policy_fd; /* -1: the built-in one */
+	struct policy_file policy;
 };
 
 static void place_done(struct drill_place *place)
 {
 	launcher_done(&place->launcher);
 	bait_done(&place->bait);
-	fd_close(&place->policy_fd);
+	policy_file_done(&place->policy);
 }
 
 /* With the caller's rights: who may call proctor through sudo reads no file by it. */
 static int open_policy(const struct drill_options *options, struct drill_place *place,
 		       struct err *err)
 {
-	struct stat info;
-
 	if (!options->policy)
 		return 0;
-	if (account_enter(&place->account, err) < 0)
+	if (account_enter(&place->account, err) < 0 ||
+	    policy_file_open(&place->policy, AT_FDCWD, options->policy, err) < 0)
 		return -1;
-	place->policy_fd = open(options->policy, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (place->policy_fd < 0 || fstat(place->policy_fd, &info) < 0 || !S_ISREG(info.st_mode)) {
-		if (place->policy_fd >= 0)
-			return err_set(err, ERR_INPUT, "policy '%s': it is no regular file",
-				       options->policy);
-		err_sys(err, "policy '%s'", options->policy);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
 	return account_leave(err);
 }
 
@@ -165,19 +156,6 @@ static int prepare(const struct cli *cli, const struct drill_options *options,
 	return account_become(&place->account, err);
 }
 
-static int read_policy(const struct drill_options *options, const struct drill_place *place,
-		       struct policy *out, struct err *err)
-{
-	cleanup(str_done) struct str text = STR_INIT;
-
-	*out = policy_default();
-	if (place->policy_fd < 0)
-		return 0;
-	if (io_read_fd(place->policy_fd, POLICY_FILE_MAX, options->policy, &text, err) < 0)
-		return -1;
-	return policy_parse(options->policy, text.text, text.len, out, err);
-}
-
 static void show_progress(void *context, const struct drill_result *result)
 {
 	struct progress *progress = context;
@@ -187,9 +165,8 @@ static void show_progress(void *context, const struct drill_result *result)
 	progress_add(progress, 1, now);
 }
 
-static int run(const struct cli *cli, const struct drill_options *options,
-	       const struct chosen *chosen, struct drill_place *place, struct drill_report *report,
-	       struct err *err)
+static int run(const struct cli *cli, const struct chosen *chosen, struct drill_place *place,
+	       struct drill_report *report, struct err *err)
 {
 	cleanup(policy_done) struct policy policy = policy_default();
 	cleanup(progress_done) struct progress progress = PROGRESS_INIT;
@@ -201,7 +178,7 @@ static int run(const struct cli *cli, const struct drill_options *options,
 			       .stop_fd = stop,
 			       .run = jailed_run };
 
-	if (stop < 0 || read_policy(options, place, &policy, err) < 0)
+	if (stop < 0 || policy_file_read(&place->policy, &policy, NULL, err) < 0)
 		return -1;
 	progress_start(&progress, cli->terminal ? STDERR_FILENO : -1, cli->terminal, cli->width,
 		       chosen->count, clock_now());
@@ -233,7 +210,7 @@ int cli_drill(const struct cli *cli, int argc, char **argv, struct err *err)
 	cleanup(mem_free) struct chosen *chosen = mem_alloc(1, sizeof(*chosen));
 	cleanup(place_done) struct drill_place place = { .bait = BAIT_INIT,
 							 .launcher = LAUNCHER_INIT,
-							 .policy_fd = -1 };
+							 .policy = POLICY_FILE_INIT };
 	struct drill_options options = { .json_fd = -1 };
 	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
 
@@ -249,8 +226,7 @@ int cli_drill(const struct cli *cli, int argc, char **argv, struct err *err)
 		return -1;
 	if (options.list)
 		return list(cli, &options, chosen, err);
-	if (prepare(cli, &options, &place, err) < 0 ||
-	    run(cli, &options, chosen, &place, report, err) < 0)
+	if (prepare(cli, &options, &place, err) < 0 || run(cli, chosen, &place, report, err) < 0)
 		return -1;
 	return report_all(cli, &options, report, err);
 }
