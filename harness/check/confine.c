@@ -128,7 +128,7 @@ int confine_worker(const struct confinement *confinement, int program_fd, int fo
 		return 0;
 	/* Not of the address space: buffers are mapped, and pages that nobody touches are free.
 	 * Of the processes in a jail of the judge one is its pid 1. */
-	if (lower(RLIMIT_DATA, limits->worker_memory, err) < 0 ||
+	if ((!CONFINE_SANITIZED && lower(RLIMIT_DATA, limits->worker_memory, err) < 0) ||
 	    lower(RLIMIT_NPROC, tasks + limits->worker_pids - 1, err) < 0)
 		return -1;
 	return lower(RLIMIT_NOFILE, limits->worker_nofile, err);

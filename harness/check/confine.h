@@ -12,6 +12,19 @@
  * /dev; of /dev the plain devices can be used. Without Landlock there is no such wall, and whoever
  * asks has to say so.
  */
+
+/* The address sanitizer's shadow of all memory is data: that limit would leave it none. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CONFINE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CONFINE_SANITIZED 1
+#endif
+#endif
+#ifndef CONFINE_SANITIZED
+#define CONFINE_SANITIZED 0
+#endif
+
 struct confinement {
 	const struct given_limits *limits; /* NULL: none */
 	struct landlock_slice rules;       /* of the system */
