@@ -6,7 +6,7 @@ set -u
 tree=/opt/proctor out=/run/out
 PROCTOR_BUILD=$tree/build TAP_FOLDER=$out/tap
 # Nothing is measured here, and what may take two seconds elsewhere takes more.
-E2E_SLOW=5 ROUNDS=1
+E2E_SLOW=10 ROUNDS=1
 # One blow while the jail is built or starts; the tests wait by themselves until it runs.
 MOMENTS=0.05
 export PROCTOR_BUILD TAP_FOLDER E2E_SLOW ROUNDS MOMENTS
