@@ -13,6 +13,7 @@
 
 #include "harness/cli/cli.h"
 #include "sandbox/base/log.h"
+#include "sandbox/base/process.h"
 
 /* clang-format off */
 static const struct command {
@@ -22,7 +23,9 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "doctor",  cli_doctor,  0,   "say what this host enforces, and what to do about the rest" },
+	{ "drill",   cli_drill,   0,   "run the corpus of attacks on this host" },
 	{ "jail",    cli_jail,    125, "run one command in a jail" },
+	{ "policy",  cli_policy,  0,   "check policies, show the jails that one makes, or compare two" },
 	{ "report",  cli_report,  0,   "say how the agents of one or several runs stand" },
 	{ "run",     cli_run,     0,   "sit agents down to tasks and mark what they leave" },
 	{ "resume",  cli_resume,  0,   "go on with a run that was cut off or stopped" },
@@ -98,6 +101,7 @@ int main(int argc, char **argv)
 		return 4;
 	/* A reader that goes away is an error of a write like any other. */
 	signal(SIGPIPE, SIG_IGN);
+	process_expect_children();
 	log_open("proctor", LOG_NOTICE, -1);
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
 		print_help(stdout);
@@ -106,7 +110,7 @@ int main(int argc, char **argv)
 	command = argc > 1 ? find(argv[1]) : NULL;
 	if (!command) {
 		if (argc > 1)
-			fprintf(stderr, "proctor: there is no command '%s'\n", argv[1]);
+			log_say(LOG_ERROR, "proctor.usage", "there is no command '%s'", argv[1]);
 		print_help(stderr);
 		return 2;
 	}

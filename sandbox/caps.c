@@ -10,6 +10,11 @@ static const unsigned int locked_bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
 					SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 					SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
+unsigned int caps_locked_bits(void)
+{
+	return locked_bits;
+}
+
 static void free_caps(cap_t *caps)
 {
 	cap_free(*caps);
@@ -57,6 +62,13 @@ static int set_kept(cap_t caps, uint64_t keep, struct err *err)
 	return 0;
 }
 
+int caps_lock(struct err *err)
+{
+	if (cap_set_secbits(locked_bits) < 0)
+		return err_sys(err, "lock the securebits");
+	return 0;
+}
+
 int caps_limit(uint64_t keep, struct err *err)
 {
 	cleanup(free_caps) cap_t caps = cap_init();
@@ -65,8 +77,8 @@ int caps_limit(uint64_t keep, struct err *err)
 		return err_sys(err, "describe a set of capabilities");
 	if (set_kept(caps, keep, err) < 0)
 		return -1;
-	if (caps_has(CAP_SETPCAP) && cap_set_secbits(locked_bits) < 0)
-		return err_sys(err, "lock the securebits");
+	if (caps_has(CAP_SETPCAP) && caps_lock(err) < 0)
+		return -1;
 	if (cap_set_proc(caps) < 0)
 		return err_sys(err, "reduce the capabilities to %#llx", (unsigned long long) keep);
 	return 0;

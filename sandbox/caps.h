@@ -21,12 +21,19 @@
 int caps_bound(uint64_t keep, struct err *err) must_check;
 
 /**
+ * caps_lock() - set the securebits, and lock them: uid 0 means nothing, a change of uid changes no
+ * capability, none is kept by KEEP_CAPS, none becomes ambient; needs CAP_SETPCAP
+ *
+ * Before a change of uid it keeps the capabilities, which caps_limit() takes away afterwards.
+ */
+int caps_lock(struct err *err) must_check;
+
+/**
  * caps_limit() - reduce the permitted and effective sets to @keep, the inheritable to nothing
  *
- * Where the process still has CAP_SETPCAP, the securebits are set and locked first: uid 0 means
- * nothing, a change of uid changes no capability, none is kept by KEEP_CAPS, none becomes ambient.
- * What is in @keep and not permitted now is an error. With @keep 0 nothing can be regained by any
- * execve; with more, the kept ones last until the next execve.
+ * Where the process still has CAP_SETPCAP, caps_lock() comes first. What is in @keep and not
+ * permitted now is an error. With @keep 0 nothing can be regained by any execve; with more, the
+ * kept ones last until the next execve.
  */
 int caps_limit(uint64_t keep, struct err *err) must_check;
 
@@ -34,6 +41,11 @@ int caps_limit(uint64_t keep, struct err *err) must_check;
  * caps_drop() - caps_bound() and caps_limit() where no change of uid has to lie between
  */
 int caps_drop(uint64_t keep, struct err *err) must_check;
+
+/**
+ * caps_locked_bits() - the securebits that caps_lock() sets, as prctl(PR_GET_SECUREBITS) says them
+ */
+unsigned int caps_locked_bits(void);
 
 /**
  * caps_no_new_privs() - no execve of this process or its children gains privilege, for ever

@@ -85,6 +85,13 @@ uint32_t cgroup_controllers(const char *text);
  */
 bool cgroup_has_swap(const char *swaps);
 
+/**
+ * cgroup_look() - cgroup_find() of this process, and whether the host has somewhere to swap to;
+ * needs no privilege
+ */
+int cgroup_look(struct arena *arena, struct cgroup_layout *out, bool *has_swap,
+		struct err *err) must_check;
+
 enum { CGROUP_PATH_MAX = 1024 };
 
 struct cgroup_host {
@@ -209,6 +216,7 @@ struct cgroup_knob {
 	const char
 		*effective; /* says what holds, as a set of CPUs; NULL: @file itself, as written */
 	bool optional;      /* a kernel without the file is not an error */
+	const char *unit;   /* of the text, for people */
 	char text[64];
 };
 

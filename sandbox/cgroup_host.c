@@ -106,15 +106,22 @@ static int find_swap(bool *has_swap, struct err *err)
 	return 0;
 }
 
+int cgroup_look(struct arena *arena, struct cgroup_layout *out, bool *has_swap, struct err *err)
+{
+	cleanup(str_done) struct str own = STR_INIT;
+
+	if (cgroup_folder_layout(arena, 0, &own, out, err) < 0)
+		return -1;
+	return find_swap(has_swap, err);
+}
+
 int cgroup_host_open(struct cgroup_host *out, struct err *err)
 {
 	cleanup(cgroup_host_done) struct cgroup_host host = CGROUP_HOST_INIT;
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
-	cleanup(str_done) struct str own = STR_INIT;
 	struct cgroup_layout layout;
 
-	if (cgroup_folder_layout(&arena, 0, &own, &layout, err) < 0 ||
-	    find_swap(&host.has_swap, err) < 0)
+	if (cgroup_look(&arena, &layout, &host.has_swap, err) < 0)
 		return -1;
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (layout.v1[i].mount)

@@ -87,21 +87,21 @@ static void format_cpus(char *out, size_t room, const struct cgroup_limits *limi
 static const struct {
 	enum cgroup_controller controller;
 	bool v1, optional;
-	const char *file, *effective;
+	const char *file, *effective, *unit;
 	void (*format)(char *out, size_t room, const struct cgroup_limits *limits, const char *mems);
 } knobs[] = {
-	{ CGROUP_MEMORY, true,  false, "memory.limit_in_bytes",       NULL,                    format_memory },
-	{ CGROUP_MEMORY, true,  true,  "memory.memsw.limit_in_bytes", NULL,                    format_memory },
-	{ CGROUP_MEMORY, false, false, "memory.max",                  NULL,                    format_memory },
-	{ CGROUP_MEMORY, false, true,  "memory.swap.max",             NULL,                    format_no_swap },
-	{ CGROUP_MEMORY, false, false, "memory.oom.group",            NULL,                    format_group },
-	{ CGROUP_PIDS,   true,  false, "pids.max",                    NULL,                    format_pids },
-	{ CGROUP_PIDS,   false, false, "pids.max",                    NULL,                    format_pids },
-	{ CGROUP_CPU,    true,  false, "cpu.cfs_quota_us",            NULL,                    format_quota },
-	{ CGROUP_CPU,    false, false, "cpu.max",                     NULL,                    format_quota_of },
-	{ CGROUP_CPUSET, true,  false, "cpuset.mems",                 NULL,                    format_mems },
-	{ CGROUP_CPUSET, true,  false, "cpuset.cpus",                 "cpuset.effective_cpus", format_cpus },
-	{ CGROUP_CPUSET, false, false, "cpuset.cpus",                 "cpuset.cpus.effective", format_cpus },
+	{ CGROUP_MEMORY, true,  false, "memory.limit_in_bytes",       NULL, "bytes", format_memory },
+	{ CGROUP_MEMORY, true,  true,  "memory.memsw.limit_in_bytes", NULL, "bytes with swap", format_memory },
+	{ CGROUP_MEMORY, false, false, "memory.max",                  NULL, "bytes", format_memory },
+	{ CGROUP_MEMORY, false, true,  "memory.swap.max",             NULL, "bytes of swap", format_no_swap },
+	{ CGROUP_MEMORY, false, false, "memory.oom.group",            NULL, "kill all at once", format_group },
+	{ CGROUP_PIDS,   true,  false, "pids.max",                    NULL, "processes and threads", format_pids },
+	{ CGROUP_PIDS,   false, false, "pids.max",                    NULL, "processes and threads", format_pids },
+	{ CGROUP_CPU,    true,  false, "cpu.cfs_quota_us",            NULL, "us of CPU time in 100 ms", format_quota },
+	{ CGROUP_CPU,    false, false, "cpu.max",                     NULL, "us of CPU time, us of time", format_quota_of },
+	{ CGROUP_CPUSET, true,  false, "cpuset.mems",                 NULL, "memory nodes", format_mems },
+	{ CGROUP_CPUSET, true,  false, "cpuset.cpus",                 "cpuset.effective_cpus", "CPUs", format_cpus },
+	{ CGROUP_CPUSET, false, false, "cpuset.cpus",                 "cpuset.cpus.effective", "CPUs", format_cpus },
 };
 /* clang-format on */
 
@@ -116,6 +116,7 @@ size_t cgroup_plan(const struct cgroup_limits *limits, uint32_t v1, const char *
 			.file = knobs[i].file,
 			.effective = knobs[i].effective,
 			.optional = knobs[i].optional,
+			.unit = knobs[i].unit,
 		};
 
 		if (knobs[i].v1 != ((v1 & CGROUP_BIT(knob.controller)) != 0))

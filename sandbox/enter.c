@@ -59,16 +59,19 @@ static int new_session(struct entry *entry, struct err *err)
 	return 0;
 }
 
-/* Dropping from the bounding set takes CAP_SETPCAP, so it comes before the uid changes. */
+/*
+ * Both take CAP_SETPCAP, so they come before the uid changes, which by the securebits takes no
+ * capability away: the step after it does.
+ */
 static int bound_capabilities(struct entry *entry, struct err *err)
 {
-	return caps_bound(kept_capabilities(entry->brief), err);
+	if (caps_bound(kept_capabilities(entry->brief), err) < 0)
+		return -1;
+	return caps_lock(err);
 }
 
 static int become_payload(struct entry *entry, struct err *err)
 {
-	if (entry->brief->payload == BRIEF_COLLECT && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
-		return err_sys(err, "keep capabilities over the change of user");
 	return ids_become(&entry->brief->ids, IDS_PAYLOAD, 0, err);
 }
 
@@ -120,13 +123,21 @@ static int restrict_files(struct entry *entry, struct err *err)
 	return landlock_restrict(&entry->brief->landlock, err);
 }
 
+/*
+ * Links of the file tree may lead there, but not those of /proc: a descriptor of ours, by its
+ * number, is outside of the root.
+ */
 static int enter_folder(struct entry *entry, struct err *err)
 {
+	const struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				      .resolve = RESOLVE_NO_MAGICLINKS };
 	const char *folder = entry->brief->spec.command.folder;
+	auto_fd fd = -1;
 
 	if (entry->brief->payload == BRIEF_COLLECT)
 		return 0;
-	if (chdir(folder) < 0) {
+	fd = sys_openat2(AT_FDCWD, folder, &how);
+	if (fd < 0 || fchdir(fd) < 0) {
 		err_sys(err, "enter the working folder '%s'", folder);
 		err->kind = ERR_INPUT;
 		return -1;

@@ -96,8 +96,7 @@ static int32_t hand(struct handover *handover, int fd)
 	return BRIEF_MONITOR_FD + (int32_t) handover->count++;
 }
 
-/* The second wall behind the mounts: where a jail may write at all, and ioctl at all. */
-static int make_landlock(const struct plan_slice *plan, struct landlock_slice *out, struct err *err)
+int jail_make_landlock(const struct plan_slice *plan, struct landlock_slice *out, struct err *err)
 {
 	if (landlock_add(out, "/", LANDLOCK_READ_EXEC, err) < 0 ||
 	    landlock_add(out, "/proc", LANDLOCK_OWN_PROC, err) < 0 ||
@@ -123,12 +122,25 @@ static int check_landlock(struct jail *jail, struct err *err)
 	return 0;
 }
 
+enum seccomp_profile jail_profile(const struct jail_spec *spec)
+{
+	return spec->freezable ? SECCOMP_PROFILE_WORKER : SECCOMP_PROFILE_PLAIN;
+}
+
+/* Most jails have one of the two that are compiled already. */
+static int choose_filter(const struct jail *jail, struct seccomp_program *out, struct err *err)
+{
+	if (jail->spec->extra_calls != 0 && jail->payload == BRIEF_EXECUTE)
+		return seccomp_compile(jail_profile(jail->spec), jail->spec->extra_calls, out, err);
+	*out = jail->spec->freezable ? *jail->host->worker_filter : *jail->host->filter;
+	return 0;
+}
+
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
 			struct brief *brief, struct handover *handover)
 {
 	brief->payload = jail->payload;
 	brief->ids = jail->ids;
-	brief->filter = jail->spec->freezable ? *jail->host->worker_filter : *jail->host->filter;
 	brief->spec = *jail->spec;
 	memcpy(brief->spec.plan.masks, jail->host->masks, sizeof(brief->spec.plan.masks));
 	for (size_t i = 0; i < join_count; i++)
@@ -209,7 +221,8 @@ static int start_init(struct jail *jail, struct err *err)
 	hand(&handover, theirs);
 	hand(&handover, -1); /* BRIEF_FD, which does not exist yet */
 	write_brief(jail, joins.fd, joins.count, brief, &handover);
-	if (make_landlock(&brief->spec.plan, &brief->landlock, err) < 0)
+	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0 ||
+	    choose_filter(jail, &brief->filter, err) < 0)
 		return -1;
 	brief_fd = io_memfd("proctor-brief", brief, sizeof(*brief), err);
 	if (brief_fd < 0)
@@ -248,6 +261,23 @@ void jail_end_processes(struct jail *jail)
 	fd_close(&jail->payload_fd);
 }
 
+/* Why pid 1 has gone without a word. */
+static int init_lost(const struct jail *jail, struct err *err)
+{
+	struct cgroup_usage usage = { 0 };
+	struct err ignored = ERR_INIT;
+
+	best_effort(cgroup_usage(&jail->cgroup, &usage, &ignored));
+	if (usage.oom_kills == 0)
+		return err_set(err, ERR_SYS, "pid 1 died before it said a word");
+	return err_set(err, ERR_HOST,
+		       "more than %llu MiB of memory were used, and the kernel killed it%s",
+		       (unsigned long long) (jail->limits.memory / MIB),
+		       jail->payload != BRIEF_COLLECT
+			       ? ""
+			       : "; an archive in a tmpfs is memory: have it written to a disk");
+}
+
 static int wait_for_start(struct jail *jail, struct err *err)
 {
 	struct pollfd ready[] = {
@@ -279,7 +309,7 @@ static int wait_for_start(struct jail *jail, struct err *err)
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return err_set(err, ERR_SYS, "pid 1 died before it said a word");
+		return init_lost(jail, err);
 	if (jail->start.kind != REPORT_STARTED) {
 		*err = jail->start.err;
 		return -1;

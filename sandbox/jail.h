@@ -96,6 +96,19 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 	       struct spec_fds *fds, const struct lease *lease);
 
 /**
+ * jail_make_landlock() - the rules of a jail with these tmpfs: the second wall behind the mounts,
+ * where it may write at all, and ioctl at all
+ * @out: empty before
+ */
+int jail_make_landlock(const struct plan_slice *plan, struct landlock_slice *out,
+		       struct err *err) must_check;
+
+/**
+ * jail_profile() - which system calls a jail has, those of spec->extra_calls aside
+ */
+enum seccomp_profile jail_profile(const struct jail_spec *spec);
+
+/**
  * jail_build() - all steps; afterwards the payload runs (or the collector has finished)
  *
  * After a failure nothing is left; jail->start says what pid 1 had to say about it.

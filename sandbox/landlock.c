@@ -100,6 +100,64 @@ static uint64_t rights_of(uint32_t access)
 	return 0;
 }
 
+/* clang-format off */
+static const struct {
+	uint64_t right;
+	const char *name;
+} right_names[] = {
+	{ LANDLOCK_ACCESS_FS_EXECUTE,     "execute" },
+	{ LANDLOCK_ACCESS_FS_READ_FILE,   "read_file" },
+	{ LANDLOCK_ACCESS_FS_READ_DIR,    "read_dir" },
+	{ LANDLOCK_ACCESS_FS_WRITE_FILE,  "write_file" },
+	{ LANDLOCK_ACCESS_FS_TRUNCATE,    "truncate" },
+	{ LANDLOCK_ACCESS_FS_REMOVE_DIR,  "remove_dir" },
+	{ LANDLOCK_ACCESS_FS_REMOVE_FILE, "remove_file" },
+	{ LANDLOCK_ACCESS_FS_MAKE_CHAR,   "make_char" },
+	{ LANDLOCK_ACCESS_FS_MAKE_DIR,    "make_dir" },
+	{ LANDLOCK_ACCESS_FS_MAKE_REG,    "make_reg" },
+	{ LANDLOCK_ACCESS_FS_MAKE_SOCK,   "make_sock" },
+	{ LANDLOCK_ACCESS_FS_MAKE_FIFO,   "make_fifo" },
+	{ LANDLOCK_ACCESS_FS_MAKE_BLOCK,  "make_block" },
+	{ LANDLOCK_ACCESS_FS_MAKE_SYM,    "make_sym" },
+	{ LANDLOCK_ACCESS_FS_REFER,       "refer" },
+	{ LANDLOCK_ACCESS_FS_IOCTL_DEV,   "ioctl_dev" },
+};
+/* clang-format on */
+
+/* What a set of rules is made for, as far as the kernel knows it. */
+static struct ruleset handled_by(int abi)
+{
+	const size_t known = MIN_OF((size_t) MAX_OF(abi, 0), ARRAY_LEN(versions));
+	struct ruleset ruleset = { 0 };
+
+	for (size_t i = 0; i < known; i++) {
+		ruleset.files |= versions[i].files;
+		ruleset.scopes |= versions[i].scopes;
+	}
+	return ruleset;
+}
+
+const char *landlock_rights(enum landlock_access access, int abi, size_t index)
+{
+	const uint64_t rights = rights_of(access) & handled_by(abi).files;
+
+	for (size_t i = 0; i < ARRAY_LEN(right_names); i++)
+		if ((rights & right_names[i].right) != 0 && index-- == 0)
+			return right_names[i].name;
+	return NULL;
+}
+
+const char *landlock_scopes(int abi, size_t index)
+{
+	const uint64_t scopes = handled_by(abi).scopes;
+
+	if ((scopes & SCOPE_ABSTRACT_UNIX_SOCKET) != 0 && index-- == 0)
+		return "abstract_unix_socket";
+	if ((scopes & SCOPE_SIGNAL) != 0 && index-- == 0)
+		return "signal";
+	return NULL;
+}
+
 static int add_rule(int ruleset_fd, const struct landlock_rule *rule, uint64_t handled,
 		    struct err *err)
 {
@@ -121,16 +179,13 @@ static int add_rule(int ruleset_fd, const struct landlock_rule *rule, uint64_t h
 
 int landlock_restrict(const struct landlock_slice *slice, struct err *err)
 {
-	size_t known = MIN_OF((size_t) landlock_abi(), ARRAY_LEN(versions));
-	struct ruleset ruleset = { 0 };
+	const int abi = landlock_abi();
+	const size_t known = MIN_OF((size_t) abi, ARRAY_LEN(versions));
+	const struct ruleset ruleset = handled_by(abi);
 	auto_fd fd = -1;
 
 	if (known == 0)
 		return 0;
-	for (size_t i = 0; i < known; i++) {
-		ruleset.files |= versions[i].files;
-		ruleset.scopes |= versions[i].scopes;
-	}
 	fd = (int) syscall(SYS_landlock_create_ruleset, &ruleset, versions[known - 1].size, 0);
 	if (fd < 0)
 		return err_sys(err, "landlock: make a set of rules");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sandbox/base/err.h"
@@ -40,6 +41,20 @@ struct landlock_slice {
  * landlock_abi() - the ABI version of the running kernel, 0 if it has no Landlock
  */
 int landlock_abi(void);
+
+/**
+ * landlock_rights() - what a rule for a folder allows, the @index-th right
+ * @abi: of the kernel; what an older one does not know, it does not restrict
+ *
+ * Return: its name, "read_file"; NULL if there are no so many.
+ */
+const char *landlock_rights(enum landlock_access access, int abi, size_t index);
+
+/**
+ * landlock_scopes() - what a process can not reach outside of its jail, the @index-th; as
+ * landlock_rights()
+ */
+const char *landlock_scopes(int abi, size_t index);
 
 /**
  * landlock_add() - append a rule

@@ -33,6 +33,7 @@
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 #include "sandbox/base/message.h"
+#include "sandbox/base/process.h"
 #include "sandbox/base/syscalls.h"
 #include "sandbox/caps.h"
 #include "sandbox/seccomp.h"
@@ -101,8 +102,8 @@ static int prepare_host(struct launcher *launcher, struct err *err)
 {
 	struct jail_host *host = &launcher->server.host;
 
-	if (seccomp_compile(SECCOMP_PROFILE_PLAIN, &launcher->filter, err) < 0 ||
-	    seccomp_compile(SECCOMP_PROFILE_WORKER, &launcher->worker_filter, err) < 0)
+	if (seccomp_compile(SECCOMP_PROFILE_PLAIN, 0, &launcher->filter, err) < 0 ||
+	    seccomp_compile(SECCOMP_PROFILE_WORKER, 0, &launcher->worker_filter, err) < 0)
 		return -1;
 	devices_base(&launcher->devices);
 	host->devices_fd = devices_load(&launcher->devices, err);
@@ -295,6 +296,7 @@ int main(int argc, char **argv)
 	launcher->server.host.ties = TIES_INIT;
 	launcher->server.signals_fd = launcher->server.self_fd = -1;
 	launcher->server.over_fd = launcher->server.host.over_fd = -1;
+	process_expect_children();
 	if (parse(launcher, &options, argc, argv) < 0) {
 		fprintf(stderr, "usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] "
 				"[--prefix=FOLDER]…\n"

@@ -28,9 +28,6 @@
 
 _Static_assert(DENIED_MAX == JAIL_DENIED_MAX, "counters are copied as they are");
 
-/* How often limits that raise no event are looked at. */
-#define TICK_MS 100
-
 /* What our collector needs: it holds one block at a time. */
 #define COLLECT_MEMORY (128 * MIB)
 
@@ -192,10 +189,10 @@ static void watch_payload(struct watch *watch)
 	};
 
 	while (!watch->over) {
-		int64_t next = MIN_OF(watch->wall_deadline, clock_after_ms(TICK_MS));
+		int64_t next = MIN_OF(watch->wall_deadline, clock_after_ms(MONITOR_TICK_MS));
 
 		if (watch->decided >= 0)
-			next = MIN_OF(clock_after_ms(TICK_MS), watch->kill_deadline);
+			next = MIN_OF(clock_after_ms(MONITOR_TICK_MS), watch->kill_deadline);
 		if (poll(ready, ARRAY_LEN(ready), clock_poll_ms(next)) < 0)
 			continue;
 		if (ready[0].revents)

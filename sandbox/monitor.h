@@ -10,6 +10,9 @@
  * files leave through the collect jail, and pid 1 reports in records of fixed size.
  */
 
+/* How often limits that raise no event of the kernel are looked at. */
+enum { MONITOR_TICK_MS = 100 };
+
 /**
  * monitor_run() - build the jail of @spec, watch it and take it down; tell the client all along
  * @fds: what came with the spec

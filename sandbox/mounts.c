@@ -21,14 +21,8 @@
 /* The source of masks inside the new root, gone before the payload starts. */
 #define MASKS_AT "mnt"
 
-#define COVERED (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
-
-struct option {
-	const char *key, *value;
-};
-
 /* A new, detached mount of file system @type; -1 on error. The kernel's own words are kept. */
-static int new_mount(const char *type, const struct option *options, uint64_t attributes,
+static int new_mount(const char *type, const struct mount_option *options, uint64_t attributes,
 		     struct err *err)
 {
 	auto_fd context = fsopen(type, FSOPEN_CLOEXEC);
@@ -176,7 +170,7 @@ static int put_bind(struct mounts *mounts, const struct plan_row *row, struct er
 	tree = open_tree(AT_FDCWD, row->source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0)
 		return err_sys(err, "open the host's '%s'", row->source);
-	if (set_attributes(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err) < 0)
+	if (set_attributes(tree, mounts_form(PLAN_BIND)->attributes, err) < 0)
 		return -1;
 	target = S_ISDIR(info.st_mode) ? target_folder(mounts->root_fd, row->target, err)
 				       : target_file(mounts->root_fd, row->target, err);
@@ -196,15 +190,15 @@ static int put_as_host(struct mounts *mounts, const struct plan_row *row, struct
 	return put_link(mounts, &(struct plan_row){ .target = row->target, .source = link }, err);
 }
 
-static int put_new(struct mounts *mounts, const char *target, const char *type,
-		   const struct option *options, uint64_t attributes, struct err *err)
+static int put_new(struct mounts *mounts, const char *target, const struct mount_form *form,
+		   const struct mount_option *options, struct err *err)
 {
 	auto_fd folder = target_folder(mounts->root_fd, target, err);
 	auto_fd mount_fd = -1;
 
 	if (folder < 0)
 		return -1;
-	mount_fd = new_mount(type, options, attributes, err);
+	mount_fd = new_mount(form->type, options, form->attributes, err);
 	if (mount_fd < 0 || attach(mount_fd, folder, err) < 0)
 		return -1;
 	return fd_take(&mount_fd);
@@ -212,23 +206,12 @@ static int put_new(struct mounts *mounts, const char *target, const char *type,
 
 static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
-	char size[32], inodes[32], owner[16];
-	const struct option options[] = {
-		{ "size", size },
-		{ "nr_inodes", inodes },
-		{ "uid", owner },
-		{ "gid", owner },
-		{ "mode", row->tmpfs->shared ? "1777" : "0700" },
-		{ NULL, NULL },
-	};
+	struct mounts_tmpfs form;
 	auto_fd made = -1;
 	int clone;
 
-	snprintf(size, sizeof(size), "%llu", (unsigned long long) row->tmpfs->bytes);
-	snprintf(inodes, sizeof(inodes), "%llu", (unsigned long long) row->tmpfs->inodes);
-	snprintf(owner, sizeof(owner), "%u", mounts->owner);
-	made = put_new(mounts, row->target, "tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-		       err);
+	mounts_tmpfs_options(row->tmpfs, mounts->owner, &form);
+	made = put_new(mounts, row->target, mounts_form(PLAN_TMPFS), form.options, err);
 	if (made < 0)
 		return -1;
 	/*
@@ -244,8 +227,7 @@ static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct e
 
 static int put_proc(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
-	auto_fd made = put_new(mounts, row->target, "proc", NULL,
-			       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, err);
+	auto_fd made = put_new(mounts, row->target, mounts_form(PLAN_PROC), NULL, err);
 
 	return made < 0 ? -1 : 0;
 }
@@ -270,14 +252,8 @@ static int put_devices(struct mounts *mounts, const struct plan_row *row, struct
 
 static int put_terminals(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
-	static const struct option options[] = {
-		{ "ptmxmode", "0666" },
-		{ "mode", "0620" },
-		{ "max", "64" },
-		{ NULL, NULL },
-	};
-	auto_fd made = put_new(mounts, row->target, "devpts", options,
-			       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+	const struct mount_form *form = mounts_form(PLAN_TERMINALS);
+	auto_fd made = put_new(mounts, row->target, form, form->options, err);
 
 	return made < 0 ? -1 : 0;
 }
@@ -290,13 +266,14 @@ static int put_given(struct mounts *mounts, const struct plan_row *row, struct e
 /* Attaches the tmpfs that masks are clones of: an empty folder and an empty file, mode 0. */
 static int make_mask_source(struct mounts *mounts, struct err *err)
 {
-	static const struct option options[] = {
+	static const struct mount_option options[] = {
 		{ "size", "4k" },
 		{ "nr_inodes", "4" },
 		{ "mode", "755" },
 		{ NULL, NULL },
 	};
-	auto_fd made = put_new(mounts, MASKS_AT, "tmpfs", options, MOUNT_ATTR_NOSUID, err);
+	static const struct mount_form form = { "tmpfs", MOUNT_ATTR_NOSUID, NULL };
+	auto_fd made = put_new(mounts, MASKS_AT, &form, options, err);
 
 	if (made < 0)
 		return -1;
@@ -319,8 +296,8 @@ static int put_mask(struct mounts *mounts, const struct plan_row *row, struct er
 	if (!mounts->masked && make_mask_source(mounts, err) < 0)
 		return -1;
 	mask = clone_mount(mounts->root_fd,
-			   S_ISDIR(info.st_mode) ? MASKS_AT "/folder" : MASKS_AT "/file", COVERED,
-			   err);
+			   S_ISDIR(info.st_mode) ? MASKS_AT "/folder" : MASKS_AT "/file",
+			   mounts_form(PLAN_MASK)->attributes, err);
 	if (mask < 0)
 		return -1;
 	return attach(mask, target, err);
@@ -333,7 +310,7 @@ static int put_read_only(struct mounts *mounts, const struct plan_row *row, stru
 
 	if (target < 0)
 		return row->optional && (err->sys == ENOENT || err->sys == ENOTDIR) ? 0 : -1;
-	tree = clone_mount(target, "", COVERED, err);
+	tree = clone_mount(target, "", mounts_form(PLAN_READ_ONLY)->attributes, err);
 	if (tree < 0)
 		return -1;
 	return attach(tree, target, err);
@@ -357,12 +334,7 @@ static int put(struct mounts *mounts, const struct plan_row *row, struct err *er
 
 static int begin(struct mounts *mounts, struct err *err)
 {
-	static const struct option options[] = {
-		{ "size", "1m" },
-		{ "nr_inodes", "1k" },
-		{ "mode", "755" },
-		{ NULL, NULL },
-	};
+	const struct mount_form *form = &mounts_root_form;
 	auto_fd target = -1;
 
 	/* What the host mounts later must not appear in the jail, nor the reverse. */
@@ -371,7 +343,8 @@ static int begin(struct mounts *mounts, struct err *err)
 	target = open(BUILD_AT, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (target < 0)
 		return err_host(err, "open '%s'", BUILD_AT);
-	mounts->root_fd = new_mount("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+	mounts->root_fd = new_mount(form->type, form->options,
+				    form->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY, err);
 	if (mounts->root_fd < 0)
 		return -1;
 	return attach(mounts->root_fd, target, err);
@@ -385,7 +358,7 @@ static int finish(struct mounts *mounts, struct err *err)
 		return err_sys(err, "detach the source of the masks");
 	if (mounts->masked && rmdir(MASKS_AT) < 0)
 		return err_sys(err, "remove '/" MASKS_AT "'");
-	if (set_attributes(mounts->root_fd, MOUNT_ATTR_RDONLY, err) < 0)
+	if (set_attributes(mounts->root_fd, mounts_root_form.attributes, err) < 0)
 		return err_wrap(err, "make the root read-only");
 	/* pivot_root(2), NOTES: with both at ".", the old root lies over the new and is detached.
 	 */
@@ -411,29 +384,19 @@ int mounts_perform(struct mounts *mounts, const struct plan *plan, struct err *e
 int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct err *err),
 		       const void *devices, struct err *err)
 {
-	static const struct option options[] = {
-		{ "size", "64k" },
-		{ "nr_inodes", "96" },
-		{ "mode", "755" },
-		{ NULL, NULL },
-	};
-	static const char *const links[][2] = {
-		{ "fd", "/proc/self/fd" },       { "stdin", "/proc/self/fd/0" },
-		{ "stdout", "/proc/self/fd/1" }, { "stderr", "/proc/self/fd/2" },
-		{ "ptmx", "pts/ptmx" },
-	};
-	/* No nodev, of course, and no noexec: GPU runtimes map device memory executable. */
-	auto_fd made = new_mount("tmpfs", options, MOUNT_ATTR_NOSUID, err);
+	const struct mount_form *form = mounts_form(PLAN_DEVICES);
+	/* Read-only when it is finished. */
+	auto_fd made = new_mount(form->type, form->options,
+				 form->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY, err);
 
 	if (made < 0 || make_nodes(made, devices, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(links); i++)
-		if (symlinkat(links[i][1], made, links[i][0]) < 0)
-			return err_sys(err, "link '/dev/%s'", links[i][0]);
+	for (const struct mount_option *link = mounts_device_links; link->key; link++)
+		if (symlinkat(link->value, made, link->key) < 0)
+			return err_sys(err, "link '/dev/%s'", link->key);
 	if (mkdirat(made, "pts", 0755) < 0 || mkdirat(made, "shm", 0755) < 0)
 		return err_sys(err, "create the folders of /dev");
-	/* Read-only takes the folder's entries away, not writing to what the nodes lead to. */
-	if (set_attributes(made, MOUNT_ATTR_RDONLY, err) < 0)
+	if (set_attributes(made, form->attributes, err) < 0)
 		return -1;
 	return fd_take(&made);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sandbox/base/err.h"
+#include "sandbox/base/str.h"
 #include "sandbox/plan.h"
 
 /*
@@ -46,6 +47,47 @@ int mounts_perform(struct mounts *mounts, const struct plan *plan, struct err *e
  */
 int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct err *err),
 		       const void *devices, struct err *err) must_check;
+
+/* -- what a row of a plan becomes: mounts_form.c, tables without system calls -- */
+
+/* A file system option, or a link: NULL ends a list. */
+struct mount_option {
+	const char *key, *value;
+};
+
+struct mount_form {
+	const char *type;                   /* of file system; NULL: that of what is bound */
+	uint64_t attributes;                /* MOUNT_ATTR_… */
+	const struct mount_option *options; /* NULL: none, or those of mounts_tmpfs_options() */
+};
+
+/**
+ * mounts_form() - what mounts_perform() makes of a kind of row; NULL for a kind that is no mount
+ */
+const struct mount_form *mounts_form(enum plan_kind kind);
+
+/* The root itself, and what is linked in /dev. */
+extern const struct mount_form mounts_root_form;
+extern const struct mount_option mounts_device_links[];
+
+/* The options of one tmpfs, and the room that they stand in. */
+struct mounts_tmpfs {
+	struct mount_option options[6];
+	char size[32], inodes[32], owner[16];
+};
+
+/**
+ * mounts_tmpfs_options() - the options of a tmpfs of the payload
+ * @owner: host uid and gid of the payload
+ * @out:   its options point into itself
+ */
+void mounts_tmpfs_options(const struct tmpfs_slice *tmpfs, uint32_t owner,
+			  struct mounts_tmpfs *out);
+
+/**
+ * mounts_add_attributes() - append "ro,nosuid,nodev" of MOUNT_ATTR_… to an empty @out
+ */
+void mounts_add_attributes(uint64_t attributes, struct str *out);
 
 /**
  * mounts_done() - close the descriptors; what is mounted stays

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
+#include "sandbox/base/process.h"
 #include "sandbox/probe.h"
 
 /* All trials together are done in a second; a kernel that hangs must not hang its operator. */
@@ -37,6 +38,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	alarm(PATIENCE_S);
+	process_expect_children();
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return 5;
 	return probe_host(socket_fd, &err) < 0 ? err_exit_code(&err) : 0;

@@ -11,41 +11,59 @@
 
 #include "sandbox/base/fd.h"
 
-struct limit {
-	int resource;
-	const char *name, *unit_key; /* the key of a systemd unit that raises the hard limit */
-};
-
 /* clang-format off */
-/* Limits that a slice decides. */
-static const struct {
-	struct limit limit;
-	size_t offset;
-} chosen[] = {
-	{ { RLIMIT_NOFILE,     "open files",      "LimitNOFILE" },     offsetof(struct rlimit_slice, files) },
-	{ { RLIMIT_STACK,      "stack",           "LimitSTACK" },      offsetof(struct rlimit_slice, stack) },
-	{ { RLIMIT_NPROC,      "processes",       "LimitNPROC" },      offsetof(struct rlimit_slice, processes) },
-	{ { RLIMIT_FSIZE,      "file size",       "LimitFSIZE" },      offsetof(struct rlimit_slice, file_size) },
-	{ { RLIMIT_MEMLOCK,    "locked memory",   "LimitMEMLOCK" },    offsetof(struct rlimit_slice, memlock) },
-	{ { RLIMIT_MSGQUEUE,   "message queues",  "LimitMSGQUEUE" },   offsetof(struct rlimit_slice, msgqueue) },
-	{ { RLIMIT_SIGPENDING, "pending signals", "LimitSIGPENDING" }, offsetof(struct rlimit_slice, sigpending) },
-};
+#define ROW(resource_, what_, unit_, unit_key_) \
+	.row = { .resource = RLIMIT_##resource_, .name = "RLIMIT_" #resource_, .what = (what_), .unit = (unit_), .unit_key = (unit_key_) }
 
-/* Limits that are the same in every jail. */
-static const struct {
-	struct limit limit;
-	rlim_t value;
-} fixed[] = {
-	{ { RLIMIT_CORE,   "core file size",     "LimitCORE" },   1 },
-	{ { RLIMIT_RTPRIO, "real-time priority", "LimitRTPRIO" }, 0 },
-	{ { RLIMIT_NICE,   "nice",               "LimitNICE" },   0 },
-};
+/* Limits that a jail must not inherit from somebody's shell, those that are the same in every jail,
+   and those that a slice decides, where it has one. */
+enum kind { OPENED, FIXED, CHOSEN };
 
-/* Limits that a jail must not inherit from somebody's shell. */
-static const int opened[] = {
-	RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_LOCKS, RLIMIT_RSS,
+static const struct {
+	enum kind kind;
+	struct rlimit_row row;
+	size_t offset;  /* of a chosen one in the slice */
+	uint64_t value; /* of a fixed one */
+} limits_of_a_jail[] = {
+	{ OPENED, ROW(AS,         "address space",      "bytes", NULL) },
+	{ OPENED, ROW(CPU,        "CPU time",           "seconds", NULL) },
+	{ OPENED, ROW(DATA,       "data",               "bytes", NULL) },
+	{ OPENED, ROW(FSIZE,      "file size",          "bytes", NULL) },
+	{ OPENED, ROW(LOCKS,      "locks",              "locks", NULL) },
+	{ OPENED, ROW(RSS,        "resident set",       "bytes", NULL) },
+	{ FIXED,  ROW(CORE,       "core file size",     "bytes", "LimitCORE"), .value = 1 },
+	{ FIXED,  ROW(RTPRIO,     "real-time priority", "priority", "LimitRTPRIO") },
+	{ FIXED,  ROW(NICE,       "nice",               "20 - nice", "LimitNICE") },
+	{ CHOSEN, ROW(NOFILE,     "open files",         "descriptors", "LimitNOFILE"),     offsetof(struct rlimit_slice, files) },
+	{ CHOSEN, ROW(STACK,      "stack",              "bytes", "LimitSTACK"),      offsetof(struct rlimit_slice, stack) },
+	{ CHOSEN, ROW(NPROC,      "processes",          "processes", "LimitNPROC"),      offsetof(struct rlimit_slice, processes) },
+	{ CHOSEN, ROW(FSIZE,      "file size",          "bytes", "LimitFSIZE"),      offsetof(struct rlimit_slice, file_size) },
+	{ CHOSEN, ROW(MEMLOCK,    "locked memory",      "bytes", "LimitMEMLOCK"),    offsetof(struct rlimit_slice, memlock) },
+	{ CHOSEN, ROW(MSGQUEUE,   "message queues",     "bytes", "LimitMSGQUEUE"),   offsetof(struct rlimit_slice, msgqueue) },
+	{ CHOSEN, ROW(SIGPENDING, "pending signals",    "signals", "LimitSIGPENDING"), offsetof(struct rlimit_slice, sigpending) },
 };
 /* clang-format on */
+_Static_assert(ARRAY_LEN(limits_of_a_jail) <= RLIMITS_MAX, "a plan has room for all of them");
+
+size_t rlimits_plan(const struct rlimit_slice *limits, struct rlimit_row out[RLIMITS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(limits_of_a_jail); i++) {
+		struct rlimit_row row = limits_of_a_jail[i].row;
+
+		row.is_opened = limits_of_a_jail[i].kind == OPENED;
+		row.value = limits_of_a_jail[i].value;
+		if (limits_of_a_jail[i].kind == CHOSEN) {
+			memcpy(&row.value, (const char *) limits + limits_of_a_jail[i].offset,
+			       sizeof(row.value));
+			if (row.value == 0)
+				continue;
+		}
+		out[count++] = row;
+	}
+	return count;
+}
 
 static int open_up(int resource, struct err *err)
 {
@@ -61,7 +79,7 @@ static int open_up(int resource, struct err *err)
 	return 0;
 }
 
-static int refuse_raise(const struct limit *limit, uint64_t value, struct err *err)
+static int refuse_raise(const struct rlimit_row *limit, struct err *err)
 {
 	struct rlimit now = { 0 };
 
@@ -69,8 +87,8 @@ static int refuse_raise(const struct limit *limit, uint64_t value, struct err *e
 	err_set(err, ERR_HOST,
 		"the limit of %s can not be raised to %llu: the hard limit is %llu and "
 		"CAP_SYS_RESOURCE is missing; start with %s=%llu or a higher 'ulimit -H'",
-		limit->name, (unsigned long long) value, (unsigned long long) now.rlim_max,
-		limit->unit_key, (unsigned long long) value);
+		limit->what, (unsigned long long) limit->value, (unsigned long long) now.rlim_max,
+		limit->unit_key, (unsigned long long) limit->value);
 	err->sys = EPERM;
 	return -1;
 }
@@ -79,7 +97,7 @@ static int refuse_raise(const struct limit *limit, uint64_t value, struct err *e
  * A limit of 1 keeps even a program that core_pattern names from being started, see core(5). Where
  * it names none, 0 is as good; sudo sets that, and without CAP_SYS_RESOURCE nothing raises it.
  */
-static bool can_stay_zero(const struct limit *limit)
+static bool can_stay_zero(const struct rlimit_row *limit)
 {
 	struct rlimit now;
 	char first = '|';
@@ -91,33 +109,28 @@ static bool can_stay_zero(const struct limit *limit)
 	return fd >= 0 && read(fd, &first, 1) == 1 && first != '|';
 }
 
-static int set_limit(const struct limit *limit, uint64_t value, struct err *err)
+static int set_limit(const struct rlimit_row *limit, struct err *err)
 {
-	const struct rlimit wanted = { .rlim_cur = value, .rlim_max = value };
+	const struct rlimit wanted = { .rlim_cur = limit->value, .rlim_max = limit->value };
 
 	if (setrlimit(limit->resource, &wanted) == 0)
 		return 0;
 	if (errno == EPERM && can_stay_zero(limit))
 		return 0;
 	if (errno == EPERM)
-		return refuse_raise(limit, value, err);
-	return err_sys(err, "set the limit of %s to %llu", limit->name, (unsigned long long) value);
+		return refuse_raise(limit, err);
+	return err_sys(err, "set the limit of %s to %llu", limit->what,
+		       (unsigned long long) limit->value);
 }
 
 int rlimits_apply(const struct rlimit_slice *limits, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(opened); i++)
-		if (open_up(opened[i], err) < 0)
-			return -1;
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-		if (set_limit(&fixed[i].limit, fixed[i].value, err) < 0)
-			return -1;
-	for (size_t i = 0; i < ARRAY_LEN(chosen); i++) {
-		uint64_t value;
+	struct rlimit_row rows[RLIMITS_MAX];
+	const size_t count = rlimits_plan(limits, rows);
 
-		memcpy(&value, (const char *) limits + chosen[i].offset, sizeof(value));
-		if (value != 0 && set_limit(&chosen[i].limit, value, err) < 0)
+	for (size_t i = 0; i < count; i++)
+		if ((rows[i].is_opened ? open_up(rows[i].resource, err)
+				       : set_limit(&rows[i], err)) < 0)
 			return -1;
-	}
 	return 0;
 }

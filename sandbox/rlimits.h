@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sandbox/base/err.h"
@@ -24,6 +26,26 @@ struct rlimit_slice {
 	uint64_t msgqueue;  /* bytes in POSIX message queues; 0 leaves it */
 	uint64_t sigpending; /* queued signals; 0 leaves it */
 };
+
+/* What is done with one limit of a process. */
+struct rlimit_row {
+	int resource;
+	const char *name;     /* "RLIMIT_NOFILE" */
+	const char *what;     /* "open files" */
+	const char *unit;     /* "descriptors" */
+	const char *unit_key; /* the key of a systemd unit that raises the hard limit; NULL: none */
+	bool is_opened;       /* soft goes to the hard limit, which stays */
+	uint64_t value;       /* else soft and hard alike */
+};
+
+enum { RLIMITS_MAX = 16 };
+
+/**
+ * rlimits_plan() - what rlimits_apply() does, in its order; pure
+ *
+ * Return: how many rows there are in @out.
+ */
+size_t rlimits_plan(const struct rlimit_slice *limits, struct rlimit_row out[RLIMITS_MAX]);
 
 /**
  * rlimits_apply() - set the limits of this process, soft and hard alike

@@ -5,11 +5,13 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
+#include <linux/perf_event.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -37,7 +39,18 @@
 #error "the byte order and the audit number of this machine are not known here"
 #endif
 
-enum list { LIST_BASE, LIST_CHANNELS, LIST_FILES, LIST_PROCESS, LIST_GPU, LIST_REFUSED };
+enum list {
+	LIST_BASE,
+	LIST_CHANNELS,
+	LIST_FILES,
+	LIST_PROCESS,
+	LIST_GPU,
+	LIST_PROFILER,
+	LIST_REFUSED,
+};
+
+static const char *const list_names[] = { "base", "channels", "files",  "process",
+					  "gpu",  "profiler", "refused" };
 
 /* Each list that a profile has no bit for is left out, that is, ENOSYS. */
 static const unsigned int lists_of[SECCOMP_PROFILES] = {
@@ -45,13 +58,16 @@ static const unsigned int lists_of[SECCOMP_PROFILES] = {
 				  1U << LIST_PROCESS | 1U << LIST_REFUSED,
 	[SECCOMP_PROFILE_WORKER] =
 		1U << LIST_BASE | 1U << LIST_FILES | 1U << LIST_PROCESS | 1U << LIST_REFUSED,
-	[SECCOMP_PROFILE_GPU] = 1U << LIST_BASE | 1U << LIST_CHANNELS | 1U << LIST_FILES |
-				1U << LIST_PROCESS | 1U << LIST_GPU | 1U << LIST_REFUSED,
+};
+static const enum list extra_lists[SECCOMP_EXTRAS] = {
+	[SECCOMP_EXTRA_GPU] = LIST_GPU,
+	[SECCOMP_EXTRA_PROFILER] = LIST_PROFILER,
 };
 
-static const struct {
+static const struct listed {
 	int call; /* negative: this machine has no such call */
 	enum list list;
+	const char *name, *reason;
 } listed[] = {
 #include "sandbox/syscall_table.h"
 };
@@ -76,7 +92,8 @@ struct condition {
 	uint8_t arg;
 	bool high; /* the upper half of the argument */
 	uint32_t value;
-	uint32_t mask; /* applied to the argument first; 0: none */
+	const char *text; /* the value's name */
+	uint32_t mask;    /* applied to the argument first; 0: none */
 };
 
 /*
@@ -85,60 +102,97 @@ struct condition {
  */
 enum { PASS = 0 };
 
+#define NAMED(value_) .value = (uint32_t) (value_), .text = #value_
+
 /* clang-format off */
 static const struct row {
 	int call;
 	uint16_t verdict;
 	struct condition first, second;
+	enum list with; /* only where this list is in; LIST_BASE is in all */
 } rows[] = {
 	/* Typing into somebody's terminal. The request is an unsigned int to the kernel. */
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, .value = TIOCSTI } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, .value = TIOCLINUX } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(TIOCSTI) } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(TIOCLINUX) } },
 
-	{ SCMP_SYS(clone),     EPERM, { HAS, 0, .value = NEW_NAMESPACES } },
+	{ SCMP_SYS(clone),     EPERM, { HAS, 0, .value = NEW_NAMESPACES, .text = "a flag for a new namespace" } },
 
 	/* AF_INET with SOCK_PACKET is AF_PACKET by its oldest name. */
-	{ SCMP_SYS(socket),    EPERM, { IS, 1, .value = SOCK_PACKET, .mask = 0xf } },
-	{ SCMP_SYS(socket),    PASS,  { IS, 0, .value = AF_UNIX } },
-	{ SCMP_SYS(socket),    PASS,  { IS, 0, .value = AF_INET } },
-	{ SCMP_SYS(socket),    PASS,  { IS, 0, .value = AF_INET6 } },
-	{ SCMP_SYS(socket),    PASS,  { IS, 0, .value = AF_NETLINK }, { IS, 2, .value = NETLINK_ROUTE } },
-	{ SCMP_SYS(socket),    EAFNOSUPPORT, { ALWAYS } },
-	{ SCMP_SYS(socketpair), PASS, { IS, 0, .value = AF_UNIX } },
-	{ SCMP_SYS(socketpair), EAFNOSUPPORT, { ALWAYS } },
+	{ SCMP_SYS(socket),    EPERM, { IS, 1, NAMED(SOCK_PACKET), .mask = 0xf }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socket),    PASS,  { IS, 0, NAMED(AF_UNIX) }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socket),    PASS,  { IS, 0, NAMED(AF_INET) }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socket),    PASS,  { IS, 0, NAMED(AF_INET6) }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socket),    PASS,  { IS, 0, NAMED(AF_NETLINK) }, { IS, 2, NAMED(NETLINK_ROUTE) }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socket),    EAFNOSUPPORT, { ALWAYS }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socketpair), PASS, { IS, 0, NAMED(AF_UNIX) }, .with = LIST_CHANNELS },
+	{ SCMP_SYS(socketpair), EAFNOSUPPORT, { ALWAYS }, .with = LIST_CHANNELS },
 
 	/* RLIMIT_CORE stays 1: see sandbox/rlimits.h. */
-	{ SCMP_SYS(setrlimit), EPERM, { IS, 0, .value = RLIMIT_CORE } },
-	{ SCMP_SYS(prlimit64), EPERM, { IS, 1, .value = RLIMIT_CORE }, { HAS, 2, .value = UINT32_MAX } },
-	{ SCMP_SYS(prlimit64), EPERM, { IS, 1, .value = RLIMIT_CORE }, { HAS, 2, .high = true, .value = UINT32_MAX } },
+	{ SCMP_SYS(setrlimit), EPERM, { IS, 0, NAMED(RLIMIT_CORE) } },
+	{ SCMP_SYS(prlimit64), EPERM, { IS, 1, NAMED(RLIMIT_CORE) }, { HAS, 2, .value = UINT32_MAX, .text = "a new limit" } },
+	{ SCMP_SYS(prlimit64), EPERM, { IS, 1, NAMED(RLIMIT_CORE) }, { HAS, 2, .high = true, .value = UINT32_MAX, .text = "a new limit" } },
 
 	/* What threads, libraries and crash handlers ask for; what changes credentials, memory maps
 	   or mitigations does not pass. */
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_NAME } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_NAME } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_VMA } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_PDEATHSIG } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_PDEATHSIG } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_DUMPABLE } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_DUMPABLE } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_NO_NEW_PRIVS } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_NO_NEW_PRIVS } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_SECCOMP } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_CAPBSET_READ } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_SECUREBITS } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_KEEPCAPS } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_CHILD_SUBREAPER } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_CHILD_SUBREAPER } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_TIMERSLACK } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_TIMERSLACK } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_SET_THP_DISABLE } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_THP_DISABLE } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_TSC } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_GET_SPECULATION_CTRL } },
-	{ SCMP_SYS(prctl),     PASS,  { IS, 0, .value = PR_CAP_AMBIENT }, { IS, 1, .value = PR_CAP_AMBIENT_IS_SET } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_NAME) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_NAME) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_VMA) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_PDEATHSIG) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_PDEATHSIG) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_DUMPABLE) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_DUMPABLE) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_NO_NEW_PRIVS) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_NO_NEW_PRIVS) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_SECCOMP) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_CAPBSET_READ) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_SECUREBITS) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_KEEPCAPS) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_CHILD_SUBREAPER) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_CHILD_SUBREAPER) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_TIMERSLACK) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_TIMERSLACK) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_SET_THP_DISABLE) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_THP_DISABLE) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_TSC) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_GET_SPECULATION_CTRL) } },
+	{ SCMP_SYS(prctl),     PASS,  { IS, 0, NAMED(PR_CAP_AMBIENT) }, { IS, 1, NAMED(PR_CAP_AMBIENT_IS_SET) } },
 	{ SCMP_SYS(prctl),     EPERM, { ALWAYS } },
+
+	/* Own processes only: not all of a CPU, which shows everybody's, and not those of a group. */
+	{ SCMP_SYS(perf_event_open), EPERM, { IS, 1, NAMED(-1) }, .with = LIST_PROFILER },
+	{ SCMP_SYS(perf_event_open), EPERM, { HAS, 4, NAMED(PERF_FLAG_PID_CGROUP) }, .with = LIST_PROFILER },
 };
 /* clang-format on */
+
+static bool is_in(unsigned int lists, enum list list)
+{
+	return (lists >> list & 1) != 0;
+}
+
+static unsigned int choose_lists(enum seccomp_profile profile, uint32_t extras)
+{
+	unsigned int lists = lists_of[profile];
+
+	for (size_t i = 0; i < SECCOMP_EXTRAS; i++)
+		if (extras >> i & 1)
+			lists |= 1U << extra_lists[i];
+	return lists;
+}
+
+/* A list that is in, and allows what is refused otherwise, has the last word. */
+static bool is_opened(const struct listed *refused, unsigned int lists)
+{
+	for (size_t i = 0; i < ARRAY_LEN(listed); i++)
+		if (listed[i].list != LIST_REFUSED && is_in(lists, listed[i].list) &&
+		    strcmp(listed[i].name, refused->name) == 0)
+			return true;
+	return false;
+}
+
+static bool has_say(const struct listed *call, unsigned int lists)
+{
+	return is_in(lists, call->list) && (call->list != LIST_REFUSED || !is_opened(call, lists));
+}
 
 /* -- the part that looks at arguments -- */
 
@@ -216,14 +270,14 @@ static size_t emit_call(struct assembler *as, size_t from)
 }
 
 /* A foreign ABI has other numbers: it goes straight to the lists, which end it. */
-static void emit_arguments(struct assembler *as)
+static void emit_arguments(struct assembler *as, unsigned int lists)
 {
 	emit_load(as, offsetof(struct seccomp_data, arch));
 	emit(as, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
 	emit(as, BPF_JMP | BPF_JA, UINT32_MAX, 0, 0);
 	emit_load(as, offsetof(struct seccomp_data, nr));
 	for (size_t row = 0; row < ARRAY_LEN(rows);)
-		row += emit_call(as, row);
+		row += is_in(lists, rows[row].with) ? emit_call(as, row) : 1;
 
 	for (uint32_t i = 0; i < as->count && i < SECCOMP_PROGRAM_MAX; i++)
 		if (as->code[i].code == (BPF_JMP | BPF_JA) && as->code[i].k == UINT32_MAX)
@@ -251,7 +305,7 @@ static int add_lists(scmp_filter_ctx filter, unsigned int lists, uint32_t refusa
 		bool refused = listed[i].list == LIST_REFUSED;
 		int result;
 
-		if (listed[i].call < 0 || (lists & 1U << listed[i].list) == 0)
+		if (listed[i].call < 0 || !has_say(&listed[i], lists))
 			continue;
 		result = seccomp_rule_add(filter, refused ? refusal : SCMP_ACT_ALLOW,
 					  listed[i].call, 0);
@@ -290,9 +344,11 @@ static int append_lists(scmp_filter_ctx filter, struct assembler *as, struct err
 	return read_back(fd, as, err);
 }
 
-int seccomp_compile(enum seccomp_profile profile, struct seccomp_program *out, struct err *err)
+int seccomp_compile(enum seccomp_profile profile, uint32_t extras, struct seccomp_program *out,
+		    struct err *err)
 {
 	cleanup(free_filter) scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	const unsigned int lists = choose_lists(profile, extras);
 	struct assembler as = { .count = 0 };
 	int result;
 
@@ -306,12 +362,12 @@ int seccomp_compile(enum seccomp_profile profile, struct seccomp_program *out, s
 		return raise_from(result, "ask for a binary tree", err);
 	/* A worker is held by the freezer, and a call that waits for pid 1, held as well, is not.
 	 */
-	if (add_lists(filter, lists_of[profile],
+	if (add_lists(filter, lists,
 		      profile == SECCOMP_PROFILE_WORKER ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_NOTIFY,
 		      err) < 0)
 		return -1;
 
-	emit_arguments(&as);
+	emit_arguments(&as, lists);
 	if (append_lists(filter, &as, err) < 0)
 		return -1;
 	*out = (struct seccomp_program){ .count = as.count };
@@ -326,5 +382,79 @@ uint32_t seccomp_refused(int32_t *out, uint32_t room)
 	for (size_t i = 0; i < ARRAY_LEN(listed) && count < room; i++)
 		if (listed[i].list == LIST_REFUSED)
 			out[count++] = listed[i].call;
+	return count;
+}
+
+/* -- what a filter says, in words -- */
+
+size_t seccomp_calls(enum seccomp_profile profile, uint32_t extras, struct seccomp_call *out,
+		     size_t room)
+{
+	const unsigned int lists = choose_lists(profile, extras);
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(listed); i++) {
+		if (!has_say(&listed[i], lists))
+			continue;
+		if (out && count < room)
+			out[count] = (struct seccomp_call){
+				.name = listed[i].name,
+				.list = list_names[listed[i].list],
+				.reason = listed[i].reason,
+				.number = listed[i].call,
+				.is_refused = listed[i].list == LIST_REFUSED,
+			};
+		count++;
+	}
+	return count;
+}
+
+static const char *name_of(int call)
+{
+	for (size_t i = 0; i < ARRAY_LEN(listed); i++)
+		if (listed[i].call == call)
+			return listed[i].name;
+	return "?";
+}
+
+static size_t add_condition(const struct condition *condition, char *out, size_t room, size_t used)
+{
+	char mask[24] = "";
+
+	if (condition->test == ALWAYS || used >= room)
+		return used;
+	if (condition->mask != 0)
+		snprintf(mask, sizeof(mask), " & %#x", condition->mask);
+	return used + (size_t) snprintf(out + used, room - used, "%sargument %d%s %s %s",
+					used > 0 ? " and " : "", condition->arg, mask,
+					condition->test == IS ? "is" : "has", condition->text);
+}
+
+static struct seccomp_rule describe(const struct row *row)
+{
+	struct seccomp_rule rule = { .call = name_of(row->call), .error = row->verdict };
+	size_t used = add_condition(&row->first, rule.when, sizeof(rule.when), 0);
+
+	used = add_condition(&row->second, rule.when, sizeof(rule.when), used);
+	if (used == 0)
+		snprintf(rule.when, sizeof(rule.when), "otherwise");
+	if (row->verdict != PASS && row->first.test == IS)
+		snprintf(rule.refused, sizeof(rule.refused), "%s", row->first.text);
+	return rule;
+}
+
+size_t seccomp_rules(enum seccomp_profile profile, uint32_t extras, struct seccomp_rule *out,
+		     size_t room)
+{
+	const unsigned int lists = choose_lists(profile, extras);
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (!is_in(lists, rows[i].with))
+			continue;
+		if (out && count < room)
+			out[count] = describe(&rows[i]);
+		count++;
+	}
 	return count;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sandbox/base/err.h"
@@ -18,9 +20,17 @@
 enum seccomp_profile {
 	SECCOMP_PROFILE_PLAIN,  /* base, channels, files, process */
 	SECCOMP_PROFILE_WORKER, /* without channels: no sockets, no System V or POSIX queues */
-	SECCOMP_PROFILE_GPU,    /* and gpu */
 	SECCOMP_PROFILES,
 };
+
+/* Lists that a jail may have beside those of its profile; sets of them are bits. */
+enum seccomp_extra {
+	SECCOMP_EXTRA_GPU,      /* what GPU runtimes use beyond the rest */
+	SECCOMP_EXTRA_PROFILER, /* what refused.list names, and a profiler needs: a weaker wall */
+	SECCOMP_EXTRAS,
+};
+
+#define SECCOMP_BIT(extra) (UINT32_C(1) << (extra))
 
 #define SECCOMP_PROGRAM_MAX 1024
 
@@ -30,10 +40,41 @@ struct seccomp_program {
 };
 
 /**
- * seccomp_compile() - the filter of a profile
+ * seccomp_compile() - the filter of a profile with some lists more
+ * @extras: bits SECCOMP_BIT(enum seccomp_extra); what such a list names is not refused any more
  */
-int seccomp_compile(enum seccomp_profile profile, struct seccomp_program *out,
+int seccomp_compile(enum seccomp_profile profile, uint32_t extras, struct seccomp_program *out,
 		    struct err *err) must_check;
+
+/* A call that a filter knows; every other one answers ENOSYS. */
+struct seccomp_call {
+	const char *name, *list, *reason; /* as in policies/syscalls/LIST.list */
+	int32_t number;                   /* negative: this machine has no such call */
+	bool is_refused;
+};
+
+/**
+ * seccomp_calls() - what a filter allows and refuses, in the order of the lists
+ * @out: room for @room; NULL: they are only counted
+ *
+ * Out of the table that seccomp_compile() compiles.
+ */
+size_t seccomp_calls(enum seccomp_profile profile, uint32_t extras, struct seccomp_call *out,
+		     size_t room);
+
+/* A look at arguments, before the lists: of one call's, the first that holds decides. */
+struct seccomp_rule {
+	const char *call;
+	char when[96];    /* "argument 1 is TIOCSTI"; "otherwise" */
+	char refused[40]; /* what the first condition compares with, "TIOCSTI"; "": nothing */
+	int error;        /* errno; 0: the lists decide */
+};
+
+/**
+ * seccomp_rules() - the rules of a filter, in their order; as seccomp_calls()
+ */
+size_t seccomp_rules(enum seccomp_profile profile, uint32_t extras, struct seccomp_rule *out,
+		     size_t room);
 
 /**
  * seccomp_refused() - the numbers of the calls of refused.list, in its order

@@ -275,6 +275,9 @@ int spec_check(const struct jail_spec *spec, struct err *err)
 	    check_trees(spec, err) < 0 || check_collect(spec, err) < 0 ||
 	    check_devices(spec, err) < 0)
 		return -1;
+	if (spec->extra_calls >> SECCOMP_EXTRAS != 0)
+		return err_set(err, ERR_INPUT, "lists of calls that nobody knows: %#x",
+			       spec->extra_calls);
 	if (spec->plan.root != PLAN_ROOT_HOST)
 		return err_set(err, ERR_INPUT, "a client's jail has the host's root");
 	for (size_t i = 0; i < PLAN_MASKS_MAX; i++)

@@ -14,23 +14,28 @@
 #include <unistd.h>
 
 #include "harness/cli/signals.h"
+#include "harness/evidence/manifest.h"
+#include "harness/run/build.h"
 #include "harness/run/compose.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/path.h"
 #include "sandbox/base/process.h"
+#include "sandbox/base/syscalls.h"
 #include "sandbox/collect.h"
 #include "sandbox/unpack.h"
 
-static int collect(int folder_fd, struct err *err)
+/* What is left to a process after SIGKILL: the call that it is in. */
+enum { END_MS = 10000 };
+
+static int collect(int folder_fd, const struct stream_limits *limits, struct err *err)
 {
-	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
 	auto_fd tree = memfd_create("proctor-tree", MFD_CLOEXEC);
 	struct collect_report report;
 
 	if (tree < 0)
 		return err_sys(err, "create a memfd");
-	if (collect_tree(folder_fd, &limits, tree, &report, err) < 0)
+	if (collect_tree(folder_fd, limits, tree, &report, err) < 0)
 		return -1;
 	if (lseek(tree, 0, SEEK_SET) < 0)
 		return err_sys(err, "rewind a tree");
@@ -39,15 +44,16 @@ static int collect(int folder_fd, struct err *err)
 
 static int merge(const struct candidate_job *job, struct candidate *out, struct err *err)
 {
-	auto_fd pristine = collect(job->pristine_fd, err);
-	auto_fd frozen = pristine < 0 ? -1 : collect(job->workspace_fd, err);
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	auto_fd pristine = collect(job->pristine_fd, &limits, err);
+	auto_fd frozen = pristine < 0 ? -1 : collect(job->workspace_fd, &limits, err);
 	auto_fd merged = memfd_create("proctor-candidate", MFD_CLOEXEC);
 	const struct tree_edit edit = {
 		.pristine_fd = pristine,
 		.frozen_fd = frozen,
 		.editable = job->task->editable.items,
 		.editable_count = job->task->editable.count,
-		.limits = STREAM_LIMITS_DEFAULT,
+		.limits = limits,
 	};
 
 	if (frozen < 0)
@@ -75,16 +81,23 @@ static int make_source(const struct candidate_job *job, struct candidate *out, s
 	return 0;
 }
 
-no_return static void become_build(int folder_fd, const char *const *argv)
+no_return static void become_build(const struct candidate_job *job, int folder_fd,
+				   const char *const *argv)
 {
+	struct err err = ERR_INIT;
 	char *const *args;
 
 	memcpy(&args, &argv, sizeof(args)); /* execvpe's old prototype */
 	memcpy(&environ, &(const char *const *){ compose_environment }, sizeof(environ));
 	signals_let_go();
+	signal(SIGPIPE, SIG_DFL);
 	if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || fchdir(folder_fd) < 0 ||
 	    dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(126);
+	if (job->confinement && confine_build(job->confinement, job->in->fd, &err) < 0) {
+		dprintf(STDERR_FILENO, "%s\n", err.text);
+		_exit(126);
+	}
 	execvpe(argv[0], args, environ);
 	dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
 	_exit(127);
@@ -120,6 +133,20 @@ static void judge_status(int status, struct candidate *out)
 			 WEXITSTATUS(status));
 }
 
+/* With what it has left behind; it may itself have left its group. */
+static int end(struct process *process, int *status, struct err *err)
+{
+	int rc;
+
+	kill(-process->pid, SIGKILL);
+	sys_pidfd_send_signal(process->pid_fd, SIGKILL);
+	rc = process_wait(process, clock_after_ms(END_MS), status, err);
+	if (rc == 0)
+		return err_set(err, ERR_HOST, "process %d of the build does not end",
+			       (int) process->pid);
+	return rc;
+}
+
 static int build(const struct candidate_job *job, struct candidate *out, struct err *err)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
@@ -137,10 +164,9 @@ static int build(const struct candidate_job *job, struct candidate *out, struct 
 	if (rc < 0)
 		return err_wrap(err, "build");
 	if (rc == 0)
-		become_build(source, argv);
+		become_build(job, source, argv);
 	rc = wait_for(&process, job->stop_fd, clock_after_ms(job->task->build.wall_ms), out, err);
-	kill(-process.pid, SIGKILL); /* what it has left behind, or all of it */
-	if (process_wait(&process, CLOCK_NEVER, &status, err) < 0 || rc < 0)
+	if (end(&process, &status, err) < 0 || rc < 0)
 		return -1;
 	if (rc == 0)
 		snprintf(out->why, sizeof(out->why), "the build was ended: timeout");
@@ -149,19 +175,29 @@ static int build(const struct candidate_job *job, struct candidate *out, struct 
 	return 0;
 }
 
-static void find_products(const struct candidate_job *job, int folder_fd, struct candidate *out)
+static int look_at_products(const struct candidate_job *job, int folder_fd, struct candidate *out,
+			    struct err *err)
 {
-	const struct argv *promised = &job->task->build.out;
+	const struct stream_limits limits =
+		job->limits ? given_limits_products(job->limits) : STREAM_LIMITS_DEFAULT;
+	cleanup(manifest_done) struct manifest manifest = MANIFEST_INIT;
+	auto_fd tree = collect(folder_fd, &limits, err);
 
-	for (size_t i = 0; i < promised->count && out->why[0] == '\0'; i++) {
-		struct err none = ERR_INIT;
-		struct stat info;
-		auto_fd fd = path_open(folder_fd, promised->items[i], O_PATH, 0, &none);
+	if (tree < 0 || manifest_read(tree, &limits, &manifest, err) < 0)
+		return err_wrap(err, "what the build left");
+	build_judge_products(&manifest, &job->task->build.out, &limits, out->why, sizeof(out->why));
+	return 0;
+}
 
-		if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode))
-			snprintf(out->why, sizeof(out->why), "the build left no '%s'",
-				 promised->items[i]);
-	}
+/* Return: false, with the reason in out->why: the judge's jail could not even unpack it. */
+static bool can_be_built(const struct candidate_job *job, struct candidate *out)
+{
+	struct stream_limits limits;
+
+	if (!job->limits)
+		return true;
+	limits = given_limits_candidate(job->limits);
+	return build_takes(&limits, &out->report.counts, out->why, sizeof(out->why));
 }
 
 int candidate_make(const struct candidate_job *job, struct candidate *out, struct err *err)
@@ -172,10 +208,10 @@ int candidate_make(const struct candidate_job *job, struct candidate *out, struc
 	if (make_source(job, &made, err) < 0)
 		return -1;
 	products = scratch_make(job->in, "out", err);
-	if (products < 0 || build(job, &made, err) < 0)
+	if (products < 0 || (can_be_built(job, &made) && build(job, &made, err) < 0))
 		return -1;
-	if (made.why[0] == '\0')
-		find_products(job, products, &made);
+	if (made.why[0] == '\0' && look_at_products(job, products, &made, err) < 0)
+		return -1;
 	made.is_built = made.why[0] == '\0';
 	*out = take(made, CANDIDATE_INIT);
 	return 0;

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "harness/check/confine.h"
 #include "harness/check/scratch.h"
 #include "harness/config/task.h"
 #include "harness/evidence/tree.h"
@@ -13,10 +14,12 @@
  */
 struct candidate_job {
 	const struct task *task;
-	int workspace_fd;   /* what the agent has */
-	int pristine_fd;    /* the task's own */
-	struct scratch *in; /* where it is made: src/ and out/ */
-	int stop_fd;        /* readable: the build is ended; -1 for none */
+	int workspace_fd;                      /* what the agent has */
+	int pristine_fd;                       /* the task's own */
+	struct scratch *in;                    /* where it is made: src/ and out/ */
+	int stop_fd;                           /* readable: the build is ended; -1 for none */
+	const struct given_limits *limits;     /* of what is built and left; NULL: any */
+	const struct confinement *confinement; /* of the build; NULL: none */
 };
 
 struct candidate {

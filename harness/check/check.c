@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "harness/check/findings.h"
+#include "harness/check/leftovers.h"
 #include "harness/check/plain_source.h"
 #include "harness/cli/options.h"
 #include "harness/cli/signals.h"
@@ -26,6 +27,7 @@
 #include "sandbox/base/io.h"
 #include "sandbox/base/log.h"
 #include "sandbox/base/path.h"
+#include "sandbox/base/process.h"
 
 enum { EXIT_VALID, EXIT_NOT, EXIT_USAGE, EXIT_NOT_BUILT, EXIT_HOST };
 
@@ -39,7 +41,7 @@ struct check_options {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "json",      "[=FD]",  OPTION_FD,   AT(json_fd),   0, 0, "write one JSON object to FD (1; the text is then not printed)" },
+	{ "json",      "[=FD]",  OPTION_FD,   AT(json_fd),   0, 0, "write one JSON object to FD (1, in place of the text)" },
 	{ "quick",     NULL,     OPTION_FLAG, AT(quick),     0, 0, "is it right? Nothing is timed" },
 	{ "task",      "FOLDER", OPTION_TEXT, AT(task),      0, 0, "the task as an agent is given it (beside this program)" },
 	{ "workspace", "FOLDER", OPTION_TEXT, AT(workspace), 0, 0, "what is tried (/work)" },
@@ -64,12 +66,19 @@ struct trying {
 	int task_fd, pristine_fd, workspace_fd, stop_fd;
 	struct task task;
 	struct scratch scratch;
+	struct leftovers leftovers;
+	struct given_limits limits;
+	struct confinement confinement;
 	struct candidate candidate;
 	struct checked checked;
 };
 
 static void trying_done(struct trying *trying)
 {
+	struct err err = ERR_INIT;
+
+	if (leftovers_end(&trying->leftovers, &err) < 0)
+		log_say(LOG_WARNING, "check.left", "%s", err.text);
 	candidate_done(&trying->candidate);
 	scratch_done(&trying->scratch);
 	task_done(&trying->task);
@@ -85,10 +94,11 @@ static int find_task(struct trying *trying, struct err *err)
 	ssize_t len;
 	char *slash;
 
-	if (trying->options->task) {
-		snprintf(trying->folder, sizeof(trying->folder), "%s", trying->options->task);
-		return 0;
-	}
+	/* Workers that are told the path work elsewhere. */
+	if (trying->options->task)
+		return realpath(trying->options->task, trying->folder)
+			     ? 0
+			     : err_host(err, "open '%s'", trying->options->task);
 	len = readlink("/proc/self/exe", trying->folder, sizeof(trying->folder) - 1);
 	if (len < 0)
 		return err_sys(err, "find the running program");
@@ -120,6 +130,10 @@ static int open_task(struct trying *trying, struct err *err)
 	    io_read_file(trying->task_fd, "task.yaml", TASK_FILE_MAX, &text, err) < 0 ||
 	    task_parse_given("task.yaml", text.text, text.len, &trying->task, err) < 0)
 		return err_wrap(err, "the task in '%s'", trying->folder);
+	str_clear(&text);
+	if (io_read_file(trying->task_fd, GIVEN_LIMITS_FILE, GIVEN_LIMITS_MAX, &text, err) < 0 ||
+	    given_limits_parse(GIVEN_LIMITS_FILE, text.text, text.len, &trying->limits, err) < 0)
+		return err_wrap(err, "the task in '%s'", trying->folder);
 	trying->pristine_fd = path_open_folder(trying->task_fd, "workspace", err);
 	if (trying->pristine_fd < 0)
 		return -1;
@@ -127,19 +141,40 @@ static int open_task(struct trying *trying, struct err *err)
 	return trying->workspace_fd < 0 ? -1 : 0;
 }
 
-static const char *below(struct arena *arena, const char *folder, const char *middle,
-			 const char *name)
+static const char *below(struct arena *arena, const char *folder, const char *name)
 {
-	char path[PATH_MAX];
-	int len = snprintf(path, sizeof(path), "%s/%s/%s", folder, middle, name);
+	return arena_printf(arena, "%s/%s", folder, name);
+}
 
-	return arena_copy(arena, path, MIN_OF((size_t) len, sizeof(path) - 1));
+static struct plain_implementation implementation(struct arena *arena, const char *folder,
+						  const char *library, const char *symbol)
+{
+	return (struct plain_implementation){
+		.library = below(arena, folder, library),
+		.symbol = symbol,
+		.folder = folder,
+	};
+}
+
+static void take_roles(const struct trying *trying, struct arena *arena,
+		       struct plain_source *source)
+{
+	const struct task *task = &trying->task;
+
+	source->roles[WORKER_ORACLE] =
+		implementation(arena, below(arena, trying->folder, "oracle"),
+			       task->oracle.build.out.items[0], task->oracle.symbol);
+	source->roles[WORKER_BASELINE] =
+		implementation(arena, below(arena, trying->folder, "baseline"),
+			       task->baseline.out.items[0], task->entry.symbol);
+	source->roles[WORKER_CANDIDATE] =
+		implementation(arena, below(arena, trying->scratch.path, "out"),
+			       task->build.out.items[0], task->entry.symbol);
 }
 
 static int mark(struct trying *trying, struct err *err)
 {
 	struct task *task = &trying->task;
-	const char *folder = trying->folder;
 	struct worker_source workers;
 	struct plain_source source;
 	struct checking what = {
@@ -159,20 +194,10 @@ static int mark(struct trying *trying, struct err *err)
 	what.judge_cpu = cpus.judge;
 	what.worker_cpu = cpus.worker;
 	plain_source_init(&source);
-	source.program = below(&task->arena, folder, "bin", "proctor-worker");
+	source.program = below(&task->arena, trying->folder, "bin/proctor-worker");
 	source.cpu = cpus.worker;
-	source.roles[WORKER_ORACLE] = (struct plain_implementation){
-		below(&task->arena, folder, "oracle", task->oracle.build.out.items[0]),
-		task->oracle.symbol,
-	};
-	source.roles[WORKER_BASELINE] = (struct plain_implementation){
-		below(&task->arena, folder, "baseline", task->baseline.out.items[0]),
-		task->entry.symbol,
-	};
-	source.roles[WORKER_CANDIDATE] = (struct plain_implementation){
-		below(&task->arena, trying->scratch.path, "out", task->build.out.items[0]),
-		task->entry.symbol,
-	};
+	source.confinement = &trying->confinement;
+	take_roles(trying, &task->arena, &source);
 	workers = plain_source_workers(&source);
 	return checking_run(&what, &trying->checked, err);
 }
@@ -182,13 +207,19 @@ static int try(struct trying *trying, const char *temporary, struct err *err)
 	struct candidate_job job = { .task = &trying->task, .in = &trying->scratch };
 
 	trying->stop_fd = signals_open_stop(err);
-	if (trying->stop_fd < 0 || open_task(trying, err) < 0 ||
+	if (trying->stop_fd < 0 || leftovers_adopt(&trying->leftovers, err) < 0 ||
+	    open_task(trying, err) < 0 ||
 	    scratch_open(temporary, "proctor-check", &trying->scratch, err) < 0)
 		return -1;
 	job.workspace_fd = trying->workspace_fd;
 	job.pristine_fd = trying->pristine_fd;
 	job.stop_fd = trying->stop_fd;
-	if (candidate_make(&job, &trying->candidate, err) < 0)
+	job.limits = &trying->limits;
+	job.confinement = &trying->confinement;
+	if (confine_open(&trying->confinement, &trying->limits, err) < 0)
+		return -1;
+	if (candidate_make(&job, &trying->candidate, err) < 0 ||
+	    leftovers_end(&trying->leftovers, err) < 0)
 		return -1;
 	if (trying->candidate.is_built && mark(trying, err) < 0)
 		return -1;
@@ -204,6 +235,7 @@ static int tell(const struct trying *trying, struct err *err)
 		.task = &trying->task,
 		.candidate = &trying->candidate,
 		.checked = trying->candidate.is_built ? &trying->checked : NULL,
+		.is_confined = confine_has_walls(),
 	};
 	const struct table_style style = { .has_color = false };
 	cleanup(str_done) struct str text = STR_INIT;
@@ -239,6 +271,7 @@ int main(int argc, char **argv)
 		.stop_fd = -1,
 		.task = TASK_INIT,
 		.scratch = SCRATCH_INIT,
+		.leftovers = LEFTOVERS_INIT,
 		.candidate = CANDIDATE_INIT,
 	};
 	const char *temporary = getenv("TMPDIR");
@@ -246,6 +279,7 @@ int main(int argc, char **argv)
 	int code = -1, first, asked = options_parse(&table, argc, argv, &options, &first, &err);
 
 	signal(SIGPIPE, SIG_IGN);
+	process_expect_children();
 	log_open("proctor-check", LOG_NOTICE, -1);
 	if (asked > 0) {
 		options_print_help(&table, stdout);
@@ -254,7 +288,7 @@ int main(int argc, char **argv)
 	if (asked == 0 && first < argc)
 		asked = err_set(&err, ERR_USAGE, "there is no argument '%s'; see --help",
 				argv[first]);
-	if (asked == 0 && try(&trying, temporary ? temporary : "/tmp", &err) == 0)
+	if (asked == 0 && try(&trying, temporary && temporary[0] ? temporary : "/tmp", &err) == 0)
 		code = tell(&trying, &err);
 	if (code >= 0)
 		return code;

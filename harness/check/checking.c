@@ -27,11 +27,15 @@ int checking_plan(const struct task *task, const uint8_t *key, struct marking_pl
 	return 0;
 }
 
-static void put_why(const struct mark *mark, const struct marking_plan *plan, char *out)
+static void put_why(const struct marking_told *told, const struct marking_plan *plan,
+		    const struct cases *cases, char *out)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
-	verdict_text(mark, plan, &text);
+	if (told->fate == MARKING_TOO_LONG)
+		str_addf(&text, "RESOURCE: the marking took longer than the task's mark.wall");
+	else
+		verdict_text(&told->seen.mark, plan, cases, &text);
 	snprintf(out, CHECKING_WHY_MAX, "%s", text.text);
 }
 
@@ -60,7 +64,7 @@ static int mark(const struct checking *what, const struct marking_plan *plan, bo
 						 .role = WORKER_CANDIDATE };
 	if (told->seen.mark.kind != MARK_INFRA)
 		return 0;
-	put_why(&told->seen.mark, plan, why);
+	put_why(told, plan, &what->task->cases, why);
 	return err_set(err, ERR_HOST, "the task's own code fails here: %s", why);
 }
 
@@ -81,7 +85,7 @@ static int check_case(const struct checking *what, const struct marking_plan *pl
 		return 0;
 	snprintf(item->name, sizeof(item->name), "%s", plan->cases[index].name);
 	item->mark = told->seen.mark;
-	put_why(&item->mark, single, item->why);
+	put_why(told, single, &what->task->cases, item->why);
 	out->wall_ns += told->wall_ns;
 	out->case_count++;
 	return 0;
@@ -109,11 +113,8 @@ static int mark_all(const struct checking *what, const struct marking_plan *plan
 	out->wall_ns += told->wall_ns;
 	out->busy = told->busy;
 	out->set = told->seen;
-	if (told->fate == MARKING_TOO_LONG)
-		snprintf(out->why, sizeof(out->why),
-			 "RESOURCE: the marking took longer than the task's mark.wall");
-	else if (!out->stopped)
-		put_why(&out->set.mark, plan, out->why);
+	if (!out->stopped)
+		put_why(told, plan, &what->task->cases, out->why);
 	for (size_t i = 0; out->set.stats.blocks > 0 && i < out->case_count; i++)
 		out->cases[i].stats = told->cases[i];
 	return 0;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct table_column columns[] = {
 	/* clang-format off */
@@ -17,6 +18,9 @@ static const struct table_column columns[] = {
 
 enum { EXAMPLES = 5 };
 
+/* As a report says it. */
+static const char too_short[] = "too short to be resolved here (LAUNCH_BOUND)";
+
 static void add_time(struct table *table, double ns, int decimals)
 {
 	table_double(table, ns > 0 ? ns : NAN, decimals);
@@ -26,7 +30,7 @@ static const char *case_note(const struct checked_case *item)
 {
 	if (item->mark.kind != MARK_VALID)
 		return item->why;
-	return item->stats.launch_bound ? "too short to be told from the launch" : NULL;
+	return item->stats.launch_bound ? too_short : NULL;
 }
 
 static void add_case(struct table *table, const struct checked_case *item)
@@ -77,9 +81,21 @@ static void add_lost(const struct candidate *candidate, struct str *out)
 
 static void add_speed(const struct stats_mark *stats, struct str *out)
 {
-	str_addf(out, ", %s: %.3f times the baseline's speed [%.3f, %.3f] after %u blocks",
-		 names_text(verdict_names, (int) stats->verdict), exp(stats->ratio.center),
-		 exp(stats->ratio.low), exp(stats->ratio.high), stats->blocks);
+	str_addf(out, ", %s: ", names_text(verdict_names, (int) stats->verdict));
+	table_add_double(out, exp(stats->ratio.center), 3);
+	str_addf(out, " times the baseline's speed [");
+	table_add_double(out, exp(stats->ratio.low), 3);
+	str_addf(out, ", ");
+	table_add_double(out, exp(stats->ratio.high), 3);
+	str_addf(out, "] after %u blocks", stats->blocks);
+	if (stats->launch_bound)
+		str_addf(out, "; %s", too_short);
+}
+
+/* It may name what a task calls its files. */
+static void add_shown(const char *text, struct str *out)
+{
+	str_add_shown(out, text, strlen(text));
 }
 
 void findings_print(const struct findings *findings, const struct table_style *style,
@@ -90,17 +106,24 @@ void findings_print(const struct findings *findings, const struct table_style *s
 
 	add_lost(findings->candidate, out);
 	if (!checked) {
-		str_addf(out, "NOT BUILT: %s\n", findings->candidate->why);
+		str_addf(out, "NOT BUILT: ");
+		add_shown(findings->candidate->why, out);
+		str_addf(out, "\n");
 		return;
 	}
 	fill(checked, &table);
 	table_print(&table, style, out);
-	str_addf(out, "%s", checked->why);
+	add_shown(checked->why, out);
 	if (checked->set.stats.blocks > 0)
 		add_speed(&checked->set.stats, out);
 	str_addf(out, "  (");
 	table_add_duration(out, checked->wall_ns);
 	str_addf(out, ", seen cases only)\n");
+	if (!findings->is_confined)
+		str_addf(
+			out,
+			"this kernel has no Landlock: what reads files of this jail is right here, "
+			"and will not be with the judge\n");
 	if (checked->busy > MARKING_BUSY)
 		str_addf(out,
 			 "this machine is busy: for %.0f %% of the time the CPU was others', and "
@@ -120,6 +143,7 @@ static void put_set(const struct checked *checked, struct json_writer *json)
 		json_put_double(json, "speedup_low", exp(stats->ratio.low));
 		json_put_double(json, "speedup_high", exp(stats->ratio.high));
 		json_put_text(json, "verdict", names_text(verdict_names, (int) stats->verdict));
+		json_put_bool(json, "launch_bound", stats->launch_bound);
 		json_put_double(json, "busy", checked->busy);
 	}
 	json_put_int(json, "wall_ns", checked->wall_ns);
@@ -135,6 +159,7 @@ void findings_put(const struct findings *findings, struct json_writer *json)
 	json_put_bool(json, "built", findings->candidate->is_built);
 	json_put_text(json, "build_why",
 		      findings->candidate->is_built ? NULL : findings->candidate->why);
+	json_put_bool(json, "confined", findings->is_confined);
 	add_lost(findings->candidate, &lost);
 	json_put_bytes(json, "lost", lost.text, lost.len > 0 ? lost.len - 1 : 0);
 	if (findings->checked) {

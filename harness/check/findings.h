@@ -12,6 +12,7 @@ struct findings {
 	const struct task *task;
 	const struct candidate *candidate;
 	const struct checked *checked; /* NULL: it was not built */
+	bool is_confined;              /* it saw no more than the judge will let it see */
 };
 
 /**

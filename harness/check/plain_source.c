@@ -14,7 +14,11 @@
 #include "harness/judge/raw_clock.h"
 #include "harness/run/compose.h"
 #include "sandbox/base/clock.h"
+#include "sandbox/base/fd.h"
 #include "sandbox/base/syscalls.h"
+
+/* What is left to a process after SIGKILL: the call that it is in. */
+enum { END_MS = 10000 };
 
 void plain_source_init(struct plain_source *source)
 {
@@ -34,23 +38,40 @@ static void place_fds(const struct worker_fds *fds)
 			_exit(126);
 }
 
+/* A worker's working folder is that of its library, as with the judge. */
+static int confine(const struct plain_source *source, const struct plain_implementation *what,
+		   uint64_t tasks, struct err *err)
+{
+	auto_fd program = open(source->program, O_PATH | O_CLOEXEC);
+	auto_fd folder = what->library ? open(what->folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (program < 0 || (what->library && (folder < 0 || fchdir(folder) < 0)) ||
+	    (!what->library && chdir("/") < 0))
+		return err_sys(err, "open the worker's files");
+	return confine_worker(source->confinement, program, folder, tasks, err);
+}
+
 no_return static void become_worker(const struct plain_source *source,
 				    const struct plain_implementation *what,
-				    const struct worker_fds *fds)
+				    const struct worker_fds *fds, uint64_t tasks)
 {
 	const char *argv[] = { "proctor-worker", what->library, what->symbol, NULL };
 	char *const *args, *const *env;
 	const char *const *environment = compose_environment;
+	struct err err = ERR_INIT;
 	cpu_set_t only;
 
 	memcpy(&args, &(const char **){ argv }, sizeof(args)); /* execve's old prototype */
 	memcpy(&env, &environment, sizeof(env));
 	CPU_ZERO(&only);
 	CPU_SET(source->cpu, &only);
+	signal(SIGPIPE, SIG_DFL);
 	if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    sched_setaffinity(0, sizeof(only), &only) < 0)
 		_exit(126);
 	place_fds(fds);
+	if (source->confinement && confine(source, what, tasks, &err) < 0)
+		_exit(126);
 	execve(source->program, args, env);
 	_exit(127);
 }
@@ -60,12 +81,13 @@ static int start(void *context, enum worker_role role, const struct worker_fds *
 {
 	struct plain_source *source = context;
 	uint32_t slot = role == WORKER_ORACLE ? 0 : 1;
+	const uint64_t tasks = source->confinement ? confine_tasks() : 0;
 	int side = process_fork(&source->running[slot], err);
 
 	if (side < 0)
 		return -1;
 	if (side == 0)
-		become_worker(source, &source->roles[role], fds);
+		become_worker(source, &source->roles[role], fds, tasks);
 	/* The same as in the child: whichever of both comes first. */
 	if (setpgid(source->running[slot].pid, 0) < 0 && errno != EACCES && errno != ESRCH)
 		return err_sys(err, "make a process group of a worker");
@@ -73,10 +95,14 @@ static int start(void *context, enum worker_role role, const struct worker_fds *
 	return 0;
 }
 
-/* Its group is not reaped before stop(), so that the number stays its own. */
-static void signal_group(const struct process *process, int signal)
+/*
+ * Its group is not reaped before stop(), so that the number stays its own. The worker itself may
+ * have left it.
+ */
+static void signal_worker(const struct process *process, int signal)
 {
 	kill(-process->pid, signal);
+	sys_pidfd_send_signal(process->pid_fd, signal);
 }
 
 static int hold(void *context, const struct worker *worker, struct err *err)
@@ -85,7 +111,7 @@ static int hold(void *context, const struct worker *worker, struct err *err)
 	const struct process *process = &source->running[worker->handle];
 	int64_t deadline = raw_clock_ns() + JUDGE_HOLD_NS;
 
-	signal_group(process, SIGSTOP);
+	signal_worker(process, SIGSTOP);
 	for (;;) {
 		siginfo_t info = { .si_pid = 0 };
 
@@ -103,7 +129,7 @@ static void release(void *context, const struct worker *worker)
 {
 	struct plain_source *source = context;
 
-	signal_group(&source->running[worker->handle], SIGCONT);
+	signal_worker(&source->running[worker->handle], SIGCONT);
 }
 
 static struct worker_end end_of(int status, bool was_alive)
@@ -120,12 +146,15 @@ static int stop(void *context, struct worker *worker, struct worker_end *out, st
 	struct plain_source *source = context;
 	struct process *process = &source->running[worker->handle];
 	siginfo_t info = { .si_pid = 0 };
-	int status = 0;
+	int rc, status = 0;
 
 	if (waitid(P_PIDFD, (id_t) process->pid_fd, &info, WEXITED | WNOWAIT | WNOHANG) < 0)
 		return err_sys(err, "look at process %d", (int) process->pid);
-	signal_group(process, SIGKILL);
-	if (process_wait(process, CLOCK_NEVER, &status, err) < 0)
+	signal_worker(process, SIGKILL);
+	rc = process_wait(process, clock_after_ms(END_MS), &status, err);
+	if (rc == 0)
+		return err_set(err, ERR_HOST, "process %d does not end", (int) process->pid);
+	if (rc < 0)
 		return -1;
 	*out = end_of(status, info.si_pid == 0);
 	*worker = WORKER_INIT;

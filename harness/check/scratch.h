@@ -5,17 +5,22 @@
 
 /*
  * A folder for the time of a program, beneath the one for such things
+ *
+ * Its descriptor holds a lock on it, which ends with the program however that ends: whoever opens
+ * the next one of the same name removes those of the same user that nobody has locked.
  */
+#define SCRATCH_PATH_MAX 256
+
 struct scratch {
-	char path[256]; /* empty: there is none */
-	int fd;         /* owned */
+	char path[SCRATCH_PATH_MAX]; /* from the root; empty: there is none */
+	int fd;                      /* owned */
 };
 
 #define SCRATCH_INIT ((struct scratch){ .fd = -1 })
 
 /**
- * scratch_open() - make a new folder
- * @parent: "/tmp"
+ * scratch_open() - make a new folder, and remove what killed programs have left of this name
+ * @parent: "/tmp"; may be relative
  * @name:   its name begins so
  */
 int scratch_open(const char *parent, const char *name, struct scratch *out,

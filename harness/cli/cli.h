@@ -29,9 +29,24 @@ struct cli {
 int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
+ * cli_drill() - proctor drill: the corpus of attacks on this host
+ */
+int cli_drill(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
  * cli_jail() - proctor jail: run one command in a jail
  */
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_policy() - proctor policy: check policies, explain one, or compare two
+ */
+int cli_policy(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_policy_explain() - proctor policy explain: the jails that a policy makes
+ */
+int cli_policy_explain(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 
 /**
  * cli_report() - proctor report: how the agents of one or several runs stand

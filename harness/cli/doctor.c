@@ -27,7 +27,7 @@ struct doctor_options {
 /* clang-format off */
 static const struct option_row rows[] = {
 	{ "explain", NULL,    OPTION_FLAG, AT(explain), 0, 0, "say of each check what it means, not only of those that are not ok" },
-	{ "json",    "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write what was found as one JSON object to FD (1; the table is then not printed)" },
+	{ "json",    "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write what was found as one JSON object to FD (1, in place of the table)" },
 };
 /* clang-format on */
 

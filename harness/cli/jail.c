@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
 	{ "on-full", "WHAT",  OPTION_TEXT,     AT(on_full),  0, 0,                "when one of its file systems is full: report (the default) or end it" },
 	{ "accept",  "LIMIT", OPTION_TEXTS,    AT(accept),   0, 0,                "do without LIMIT where this host can not enforce it: memory, swap, pids, cpus, landlock; may be repeated" },
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
-	{ "put",     "FOLDER", OPTION_TEXT,    AT(put),      0, 0,                "the files of FOLDER are in /work when COMMAND starts" },
+	{ "put",     "PATH",   OPTION_TEXT,    AT(put),      0, 0,                "the files of the folder or tree PATH are in /work when COMMAND starts" },
 	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
 	{ "json",    "[=FD]", OPTION_FD,       AT(json_fd),  0, 0,                "write one JSON object on the outcome to FD (1; the command's output then goes to standard error)" },
 };
@@ -151,12 +151,13 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 
 /* What is opened while we are root: the operator named it, but may not reach it any more later. */
 struct places {
-	const char *put; /* the folder's name */
+	const char *put; /* the name of a folder, or of a tree such as --archive writes */
+	bool is_tree;
 	int put_fd, archive_fd;
 	int stdout_fd, stderr_fd; /* -1: the descriptors themselves */
 };
 
-#define PLACES_INIT ((struct places){ NULL, -1, -1, -1, -1 })
+#define PLACES_INIT ((struct places){ NULL, false, -1, -1, -1, -1 })
 
 static void places_done(struct places *places)
 {
@@ -184,18 +185,29 @@ static int open_shown(int fd)
 	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
+static int open_put(const char *path, struct places *places, struct err *err)
+{
+	struct stat info;
+
+	places->put = path;
+	places->put_fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (places->put_fd < 0 || fstat(places->put_fd, &info) < 0) {
+		err_sys(err, "option --put: open '%s'", path);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
+	places->is_tree = S_ISREG(info.st_mode);
+	if (!places->is_tree && !S_ISDIR(info.st_mode))
+		return err_set(err, ERR_INPUT, "option --put: '%s' is neither a folder nor a tree",
+			       path);
+	return 0;
+}
+
 static int open_places(const struct jail_options *options, const struct account *account,
 		       struct places *places, struct err *err)
 {
-	if (options->put) {
-		places->put = options->put;
-		places->put_fd = open(options->put, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (places->put_fd < 0) {
-			err_sys(err, "option --put: open folder '%s'", options->put);
-			err->kind = ERR_INPUT;
-			return -1;
-		}
-	}
+	if (options->put && open_put(options->put, places, err) < 0)
+		return -1;
 	if (!options->archive)
 		return 0;
 	places->archive_fd =
@@ -210,21 +222,13 @@ static int open_places(const struct jail_options *options, const struct account 
 	return 0;
 }
 
-/* Adds the tree and the collection that the options ask for; *tree_fd is the caller's to close. */
-static int add_trees(const struct places *places, const struct account *account,
-		     struct jail_spec *spec, struct spec_fds *fds, int *tree_fd, struct err *err)
+/* The files of a folder as a tree; the caller closes *tree_fd. */
+static int make_tree(const struct places *places, const struct account *account, int *tree_fd,
+		     struct err *err)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
 	struct collect_report report;
 
-	if (places->archive_fd >= 0) {
-		spec->collect.wanted = 1;
-		spec->collect.wall_ms = COLLECT_MS;
-		spec->collect.limits = limits;
-		fds->fd[SPEC_FD_COLLECT] = places->archive_fd;
-	}
-	if (places->put_fd < 0)
-		return 0;
 	if (faccessat(places->put_fd, ".", R_OK | X_OK, AT_EACCESS) < 0) {
 		err_sys(err,
 			"option --put: read the folder '%s' as the account '%s', which proctor "
@@ -245,10 +249,30 @@ static int add_trees(const struct places *places, const struct account *account,
 			       "option --put: '%s' can not be put: it is no regular file, or not "
 			       "readable for the account that proctor runs as",
 			       report.first_refused);
+	return 0;
+}
+
+/* Adds the tree and the collection that the options ask for; *tree_fd is the caller's to close. */
+static int add_trees(const struct places *places, const struct account *account,
+		     struct jail_spec *spec, struct spec_fds *fds, int *tree_fd, struct err *err)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	if (places->archive_fd >= 0) {
+		spec->collect.wanted = 1;
+		spec->collect.wall_ms = COLLECT_MS;
+		spec->collect.limits = limits;
+		fds->fd[SPEC_FD_COLLECT] = places->archive_fd;
+	}
+	if (places->put_fd < 0)
+		return 0;
+	/* What is in a tree is looked at in the jail alone. */
+	if (!places->is_tree && make_tree(places, account, tree_fd, err) < 0)
+		return -1;
 	spec->tree_count = 1;
 	snprintf(spec->trees[0].path, sizeof(spec->trees[0].path), "/work");
 	spec->trees[0].limits = limits;
-	fds->fd[SPEC_FD_TREES] = *tree_fd;
+	fds->fd[SPEC_FD_TREES] = places->is_tree ? places->put_fd : *tree_fd;
 	return 0;
 }
 

@@ -13,7 +13,7 @@ void opened_done(struct opened *opened)
 		fd_close(&opened->plan.task_fds[i]);
 	for (size_t i = 0; i < opened->plan.agent_count; i++)
 		fd_close(&opened->plan.agents[i].program_fd);
-	fd_close(&opened->plan.policy_fd);
+	policy_file_done(&opened->plan.policy);
 	fd_close(&opened->config_fd);
 	run_config_done(&opened->config);
 }
@@ -79,9 +79,7 @@ int opened_agent(struct opened *opened, int folder_fd, const char *name, const c
 
 int opened_policy(struct opened *opened, int folder_fd, const char *path, struct err *err)
 {
-	opened->plan.policy_path = path;
-	opened->plan.policy_fd = open_file(folder_fd, path, "policy", err);
-	return opened->plan.policy_fd < 0 ? -1 : 0;
+	return policy_file_open(&opened->plan.policy, folder_fd, path, err);
 }
 
 int opened_config_folder(struct opened *opened, const char *path, const char **name_out,
@@ -110,6 +108,8 @@ static int open_agents(struct opened *opened, const char *name, struct err *err)
 		if (opened_agent(opened, opened->config_fd, agent->name, agent->solution,
 				 agent->program, err) < 0)
 			return err_wrap(err, "%s:%d", name, agent->line);
+		opened->plan.agents[i].where =
+			arena_printf(&opened->config.arena, "%s:%d", name, agent->line);
 	}
 	return 0;
 }
@@ -127,7 +127,7 @@ int opened_config(struct opened *opened, const char *name, struct err *err)
 	if (open_agents(opened, name, err) < 0)
 		return -1;
 	if (config->policy && opened_policy(opened, opened->config_fd, config->policy, err) < 0)
-		return err_wrap(err, "%s", name);
+		return err_wrap(err, "%s:%d: key 'policy'", name, config->policy_line);
 	plan->name = config->name;
 	plan->labels = config->labels;
 	plan->label_count = config->label_count;

@@ -15,9 +15,9 @@ struct opened {
 	int config_fd;            /* the folder of the run plan */
 };
 
-#define OPENED_INIT                                                   \
-	((struct opened){ .plan = { .policy_fd = -1, .retries = -1 }, \
-			  .config = run_config_default(),             \
+#define OPENED_INIT                                                                           \
+	((struct opened){ .plan = { .policy = { .fd = -1, .folder_fd = -1 }, .retries = -1 }, \
+			  .config = run_config_default(),                                     \
 			  .config_fd = -1 })
 
 /**
@@ -34,7 +34,7 @@ int opened_agent(struct opened *opened, int folder_fd, const char *name, const c
 		 const char *program, struct err *err) must_check;
 
 /**
- * opened_policy() - set the policy
+ * opened_policy() - set the policy: a file, or the name of one that came with proctor
  */
 int opened_policy(struct opened *opened, int folder_fd, const char *path,
 		  struct err *err) must_check;

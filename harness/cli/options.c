@@ -16,33 +16,36 @@ static const struct option_row *find(const struct option_table *table, const cha
 	return NULL;
 }
 
+/* How each kind is read, how people write it, and how its edges are shown. */
+static const struct {
+	int (*parse)(const char *text, uint64_t *out);
+	const char *like;
+	const struct schema_type *type;
+} kinds[] = {
+	[OPTION_COUNT] = { types_parse_count, "a whole number such as 64", &type_count },
+	[OPTION_SIZE] = { types_parse_size, "a size such as 64MiB", &type_size },
+	[OPTION_DURATION] = { types_parse_duration, "a time such as 500ms, 2s or 5m",
+			      &type_duration },
+	[OPTION_MILLI] = { types_parse_milli, "a number such as 1.5", &type_milli },
+};
+
 static int read_number(const struct option_row *row, const char *value, uint64_t *out,
 		       struct err *err)
 {
-	static const struct {
-		int (*parse)(const char *text, uint64_t *out);
-		const char *like;
-	} kinds[] = {
-		[OPTION_COUNT] = { types_parse_count, "a number such as 64" },
-		[OPTION_SIZE] = { types_parse_size, "a size such as 64MiB" },
-		[OPTION_DURATION] = { types_parse_duration, "a time such as 500ms, 2s or 5m" },
-		[OPTION_MILLI] = { types_parse_milli, "a number such as 1.5" },
-	};
-	uint64_t number;
+	cleanup(str_done) struct str range = STR_INIT;
+	bool is_number;
+	uint64_t number = 0;
 
-	if (kinds[row->kind].parse(value, &number) < 0)
-		return err_set(err, ERR_USAGE, "option --%s: '%s' is not %s", row->name, value,
-			       kinds[row->kind].like);
-	if (number < row->min || number > row->max)
-		return err_set(err, ERR_USAGE, "option --%s: '%s' is not within %llu..%llu%s",
-			       row->name, value, (unsigned long long) row->min,
-			       (unsigned long long) row->max,
-			       row->kind == OPTION_DURATION ? " ms"
-			       : row->kind == OPTION_SIZE   ? " bytes"
-			       : row->kind == OPTION_MILLI  ? " thousandths"
-							    : "");
-	*out = number;
-	return 0;
+	is_number = kinds[row->kind].parse(value, &number) == 0;
+	if (is_number && number >= row->min && number <= row->max) {
+		*out = number;
+		return 0;
+	}
+	kinds[row->kind].type->print(NULL, &row->min, &range);
+	str_addf(&range, "..");
+	kinds[row->kind].type->print(NULL, &row->max, &range);
+	return err_set(err, ERR_USAGE, "option --%s: '%s' is not %s%swithin %s", row->name, value,
+		       is_number ? "" : kinds[row->kind].like, is_number ? "" : ", ", range.text);
 }
 
 static int read_fd(const struct option_row *row, const char *value, int *out, struct err *err)

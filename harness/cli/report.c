@@ -7,12 +7,14 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/options.h"
 #include "harness/report/attempts.h"
+#include "harness/report/brought.h"
 #include "harness/report/journals.h"
 #include "harness/report/standing.h"
 #include "harness/run/account.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/log.h"
+#include "sandbox/base/mem.h"
 #include "sandbox/base/names.h"
 
 struct report_options {
@@ -27,8 +29,8 @@ struct report_options {
 static const struct option_row rows[] = {
 	{ "by",       "WHAT",  OPTION_TEXT, AT(by),           0, 0, "a row for each agent, or for each task and agent: agent, task (agent)" },
 	{ "attempts", NULL,    OPTION_FLAG, AT(has_attempts), 0, 0, "a row for each attempt as well; in CSV, which is one table, instead" },
-	{ "json",     "[=FD]", OPTION_FD,   AT(json_fd),      0, 0, "write one JSON object to FD (1; the text is then not printed)" },
-	{ "csv",      "[=FD]", OPTION_FD,   AT(csv_fd),       0, 0, "write comma-separated values to FD (1; the text is then not printed)" },
+	{ "json",     "[=FD]", OPTION_FD,   AT(json_fd),      0, 0, "write one JSON object to FD (1, in place of the text)" },
+	{ "csv",      "[=FD]", OPTION_FD,   AT(csv_fd),       0, 0, "write comma-separated values to FD (1, in place of the text)" },
 };
 /* clang-format on */
 
@@ -64,6 +66,9 @@ struct report {
 	size_t place_count, broken;
 	struct journals journals;
 	struct standing standing;
+	struct brought brought;
+	struct brought_difference *mixed; /* owned */
+	size_t mixed_count;
 };
 
 static void report_done(struct report *report)
@@ -72,6 +77,8 @@ static void report_done(struct report *report)
 		fd_close(&report->places[i].fd);
 	standing_done(&report->standing);
 	journals_done(&report->journals);
+	brought_done(&report->brought);
+	mem_free(&report->mixed);
 }
 
 /* ---- reading ---- */
@@ -89,27 +96,96 @@ static void open_places(struct report *report, int count, char **paths)
 	}
 }
 
+static void read_brought(struct report *report, int folder_fd)
+{
+	const struct journals *journals = &report->journals;
+	const struct journals_run *run = &journals->runs[journals->run_count - 1];
+
+	brought_read(&report->brought, folder_fd, run->run, &run->digest);
+}
+
 static void read_places(struct report *report)
 {
 	for (size_t i = 0; i < report->place_count; i++) {
 		struct place *place = &report->places[i];
 
 		if (place->fd >= 0 &&
-		    journals_read(&report->journals, place->fd, place->path, &place->why) == 0)
+		    journals_read(&report->journals, place->fd, place->path, &place->why) == 0) {
+			read_brought(report, place->fd);
 			continue;
+		}
 		report->broken++;
 		log_say(LOG_ERROR, "report.broken", "run '%s': %s", place->path, place->why.text);
 	}
+	report->mixed_count = brought_compare(&report->brought, &report->mixed);
 }
 
 /* ---- writing ---- */
 
-/* What the figures do not say: attempts that are not in them. */
+/* They come out of a journal: somebody may have written anything there. */
+static void add_shown(struct str *out, const char *before, const char *text)
+{
+	str_addf(out, "%s", before);
+	str_add_shown(out, text, strlen(text));
+}
+
+static void add_words(const char *const *words, size_t count, struct str *out)
+{
+	for (size_t i = 0; i < count; i++)
+		add_shown(out, i > 0 ? ", " : " ", words[i]);
+	str_addf(out, "\n");
+}
+
+/* Which runs these are, where that is not plain. */
+static void add_runs(const struct journals *journals, struct str *out)
+{
+	for (size_t i = 0; i < journals->run_count; i++) {
+		const struct journals_run *run = &journals->runs[i];
+
+		if (journals->run_count == 1 && run->label_count == 0)
+			continue;
+		add_shown(out, "run ", run->run);
+		add_shown(out, ": in ", run->folder);
+		if (run->name)
+			add_shown(out, ", name ", run->name);
+		for (size_t j = 0; j < run->label_count; j++) {
+			add_shown(out, j == 0 ? ", labels " : ", ", run->labels[j].key);
+			add_shown(out, "=", run->labels[j].value);
+		}
+		str_addf(out, "\n");
+	}
+}
+
+static void add_mixed(const struct report *report, struct str *out)
+{
+	for (size_t i = 0; i < report->mixed_count; i++) {
+		const struct brought_difference *item = &report->mixed[i];
+
+		add_shown(out, "agent ", item->agent);
+		add_shown(out, ": it is other files in run ", item->run);
+		add_shown(out, " than in run ", item->other);
+		if (item->task)
+			add_shown(out, ", on task ", item->task);
+		str_addf(out, "; its figures are those of both: report these runs apart\n");
+	}
+}
+
+/* What the figures do not say: under what they were made, and attempts that are not in them. */
 static void add_rest(const struct journals *journals, struct str *out)
 {
 	for (size_t i = 0; i < journals->run_count; i++) {
 		const struct journals_run *run = &journals->runs[i];
 
+		if (run->weaker_count > 0) {
+			str_addf(out, "run %s: its policy", run->run);
+			if (run->policy) {
+				str_addf(out, " '");
+				str_add_shown(out, run->policy, strlen(run->policy));
+				str_addf(out, "'");
+			}
+			str_addf(out, " is weaker than the shipped default:");
+			add_words(run->weaker, run->weaker_count, out);
+		}
 		if (run->recorded < run->planned)
 			str_addf(out,
 				 "run %s: %zu of %zu planned attempts have no record yet, and are "
@@ -139,8 +215,33 @@ static int print_text(const struct cli *cli, const struct report *report, struct
 		str_addf(&text, "\n");
 	}
 	standing_add_long(&report->standing, &style, &text);
+	add_runs(journals, &text);
+	add_mixed(report, &text);
 	add_rest(journals, &text);
 	return io_write_waiting(STDOUT_FILENO, text.text, text.len, "the report", err);
+}
+
+static void put_labels(const struct journals_run *run, struct json_writer *json)
+{
+	const struct planned labels = { .name = run->name,
+					.labels = run->labels,
+					.label_count = run->label_count };
+
+	planned_put_labels(json, &labels);
+}
+
+static void put_mixed(const struct report *report, struct json_writer *json)
+{
+	json_put_array(json, "mixed_agents");
+	for (size_t i = 0; i < report->mixed_count; i++) {
+		json_put_object(json, NULL);
+		json_put_text(json, "agent", report->mixed[i].agent);
+		json_put_text(json, "task", report->mixed[i].task);
+		json_put_text(json, "run", report->mixed[i].run);
+		json_put_text(json, "other_run", report->mixed[i].other);
+		json_put_end(json);
+	}
+	json_put_end(json);
 }
 
 static void put_runs(const struct report *report, struct json_writer *json)
@@ -151,8 +252,10 @@ static void put_runs(const struct report *report, struct json_writer *json)
 
 		json_put_object(json, NULL);
 		json_put_text(json, "run", run->run);
-		json_put_text(json, "name", run->name);
+		put_labels(run, json);
 		json_put_text(json, "folder", run->folder);
+		json_put_text(json, "policy", run->policy);
+		record_put_texts(json, "weaker", run->weaker, run->weaker_count);
 		json_put_int(json, "planned", (int64_t) run->planned);
 		json_put_int(json, "recorded", (int64_t) run->recorded);
 		json_put_int(json, "infra", (int64_t) run->infra);
@@ -182,8 +285,9 @@ static int write_json(const struct report *report, struct err *err)
 
 	json_writer_init(&json, &text);
 	json_put_object(&json, NULL);
-	json_put_text(&json, "schema", "proctor/report/1");
+	json_put_text(&json, "schema", REPORT_SCHEMA);
 	put_runs(report, &json);
+	put_mixed(report, &json);
 	standing_put(&report->standing, &json);
 	if (report->options->has_attempts) {
 		attempts_table(journals->records, journals->record_count, true, &attempts);
@@ -259,6 +363,7 @@ int cli_report(const struct cli *cli, int argc, char **argv, struct err *err)
 		.options = &options,
 		.journals = JOURNALS_INIT,
 		.standing = STANDING_INIT,
+		.brought = BROUGHT_INIT,
 	};
 	int by = STANDING_BY_AGENT;
 	int first, asked = options_parse(&table, argc, argv, &options, &first, err);

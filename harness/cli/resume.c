@@ -18,17 +18,17 @@ struct resume_options {
 /* clang-format off */
 static const struct option_row rows[] = {
 	{ "seats", "COUNT", OPTION_COUNT, AT(seats),   1, RUN_SEATS_MAX, "attempts at one time (as planned)" },
-	{ "json",  "[=FD]", OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1)" },
+	{ "json",  "[=FD]", OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1, in place of the tables)" },
 };
 /* clang-format on */
 
 static const struct option_table table = {
 	.usage = "proctor resume [OPTION]… FOLDER",
-	.about =
-		"Goes on with the run that is kept in FOLDER, wherever it was cut off: no attempt "
-		"is lost, and no agent is started twice under one number. What was cut off while "
-		"its agent ran is INFRA and tried again as a new attempt.\nExit codes: as those of "
-		"proctor run.",
+	.about = "Goes on with the run that is kept in FOLDER, wherever it was cut off: no attempt "
+		 "is lost, and no agent is\nstarted twice under one number. What was cut off while "
+		 "its agent ran is INFRA and tried\nagain as a new attempt.\nExit codes: as those "
+		 "of "
+		 "proctor run.",
 	.rows = rows,
 	.count = ARRAY_LEN(rows),
 };
@@ -112,7 +112,7 @@ int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "it is one FOLDER of a run that is resumed; see proctor resume "
 			       "--help");
-	if (running_name(&running, argv[first], err) < 0)
+	if (running_check_root("resume", err) < 0 || running_name(&running, argv[first], err) < 0)
 		return -1;
 	running.json_fd = options.json_fd;
 	running.place.seats = (uint32_t) options.seats;

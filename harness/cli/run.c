@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,7 +10,6 @@
 #include "harness/cli/opened.h"
 #include "harness/cli/options.h"
 #include "harness/cli/running.h"
-#include "sandbox/base/fd.h"
 
 struct run_options {
 	struct texts agents;
@@ -31,11 +25,11 @@ static const struct option_row rows[] = {
 	{ "agent",    "scripted:WHAT", OPTION_TEXTS, AT(agents), 0, 0, "a solution of the task, or a program if WHAT has a '/'; may be repeated" },
 	{ "attempts", "COUNT",  OPTION_COUNT, AT(repeats), 1, RUN_ATTEMPTS_MAX, "attempts of each agent on each task (1)" },
 	{ "config",   "FILE",   OPTION_TEXT,  AT(config),  0, 0, "a run plan, see proctor-run-plan(5), that names tasks, agents and policy" },
-	{ "policy",   "FILE",   OPTION_TEXT,  AT(policy),  0, 0, "the limits of the jails; see policies/README.md (built in)" },
-	{ "run",      "FOLDER", OPTION_TEXT,  AT(folder),  0, 0, "where the run is kept; must not exist (./run-ID)" },
+	{ "policy",   "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see policies/README.md (default)" },
+	{ "run",      "FOLDER", OPTION_TEXT,  AT(folder),  0, 0, "where the run is kept; must not exist, or be empty (./run-ID)" },
 	{ "seats",    "COUNT",  OPTION_COUNT, AT(seats),   1, RUN_SEATS_MAX, "attempts at one time (1, or the run plan's)" },
 	{ "retries",  "COUNT",  OPTION_COUNT, AT(retries), 0, 10, "new attempts for one that ended INFRA (the run plan's, or the policy's)" },
-	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1)" },
+	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1, in place of the tables)" },
 };
 /* clang-format on */
 
@@ -66,75 +60,16 @@ static int make_id(char *out, size_t room, struct err *err)
 	return 0;
 }
 
-static bool is_empty(int folder_fd)
-{
-	DIR *list = fdopendir(openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	size_t count = 0;
-
-	if (!list)
-		return false;
-	while (count <= 2 && readdir(list))
-		count++; /* "." and ".." */
-	closedir(list);
-	return count == 2;
-}
-
-/*
- * Makes the folder, or takes an empty one that is there, which a run that could not begin has left.
- * It is reached once, through its parent: whoever may rename what lies on the way could else have
- * another folder given to the account.
- */
-static int make_folder(int parent_fd, const char *name, const struct account *account,
-		       struct err *err)
-{
-	struct stat info;
-	auto_fd fd = -1;
-
-	if (mkdirat(parent_fd, name, 0755) < 0 && errno != EEXIST)
-		return err_sys(err, "create it");
-	fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &info) < 0)
-		return err_sys(err, "open it");
-	if (!is_empty(fd))
-		return err_set(err, ERR_INPUT,
-			       "it is not empty: name a new one, or go on with its run by `proctor "
-			       "resume`");
-	if (info.st_uid == account->uid)
-		return fd_take(&fd);
-	if (info.st_uid != geteuid())
-		return err_set(err, ERR_INPUT, "it is somebody else's");
-	if (fchown(fd, account->uid, account->gid) < 0)
-		return err_sys(err, "give it to '%s'", account->name);
-	return fd_take(&fd);
-}
-
 static int open_folder(struct running *running, const char *id, const char *path,
 		       const struct account *account, struct err *err)
 {
-	char parent[PATH_MAX], made[128];
-	auto_fd parent_fd = -1;
-	char *slash;
+	char made[128];
 
 	snprintf(made, sizeof(made), "run-%s", id);
 	if (running_name(running, path ? path : made, err) < 0)
 		return -1;
-	memcpy(parent, running->folder, sizeof(parent));
-	slash = strrchr(parent, '/');
-	if (slash)
-		slash[slash == parent] = '\0';
-	parent_fd = open(slash ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent_fd < 0) {
-		err_sys(err, "the run's folder '%s': open where it is to be", running->folder);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
-	slash = strrchr(running->folder, '/');
-	running->place.folder_fd =
-		make_folder(parent_fd, slash ? slash + 1 : running->folder, account, err);
-	if (running->place.folder_fd >= 0)
-		return 0;
-	err->kind = ERR_INPUT;
-	return err_wrap(err, "the run's folder '%s'", running->folder);
+	running->place.folder_fd = run_folder_open(&running->made, running->folder, account, err);
+	return running->place.folder_fd < 0 ? -1 : 0;
 }
 
 /* "scripted:WHAT", the agents that there are so far. */
@@ -228,7 +163,7 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 		options_print_help(&table, stdout);
 		return 0;
 	}
-	if (asked < 0)
+	if (asked < 0 || running_check_root("run", err) < 0)
 		return -1;
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
 	    open_all(&options, argc - first, argv + first, &opened, err) < 0)

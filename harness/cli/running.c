@@ -33,7 +33,10 @@ static int open_secret(struct running *running, bool is_new, struct err *err)
 			    0600);
 
 	if (fd < 0 && errno == ENOENT)
-		return err_set(err, ERR_INPUT, "no run was begun in '%s'", running->folder);
+		return err_set(err, ERR_INPUT,
+			       "no run was begun in '%s': `proctor run` begins one, in a folder "
+			       "that is new or empty",
+			       running->folder);
 	if (fd < 0 && errno == EACCES && !is_new)
 		return err_set(err, ERR_INPUT,
 			       "the run in '%s' was begun by root, who keeps its secret: resume it "
@@ -64,6 +67,14 @@ static void leave_secret(struct running *running)
 	if (fstat(running->place.secret_fd, &info) == 0 && info.st_size == 0)
 		unlinkat(running->place.folder_fd, KEEPER_SECRET_FILE, 0);
 	fd_close(&running->place.secret_fd);
+}
+
+int running_check_root(const char *command, struct err *err)
+{
+	if (geteuid() != 0)
+		return err_set(err, ERR_HOST, "proctor %s makes jails and needs root: use sudo",
+			       command);
+	return 0;
 }
 
 int running_name(struct running *running, const char *path, struct err *err)
@@ -120,15 +131,33 @@ static struct score_summary summarise(const struct record *records, size_t count
 	return score_summarise(results, marked);
 }
 
-/* What the table does not say: attempts that are not in it. */
+static size_t count_final(const struct run *run)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->slots.count; i++)
+		count += slots_is_final(&run->slots, &run->slots.list[i]);
+	return count;
+}
+
+/* What the table does not say: under what it was made, and attempts that are not in it. */
 static void add_rest(const struct run *run, size_t count, struct str *out)
 {
+	const size_t left = run->slots.count - count_final(run);
+
+	for (size_t i = 0; i < run->weaker_count; i++)
+		str_addf(out, "%s%s%s",
+			 i > 0 ? ", " : "the policy is weaker than the shipped default: ",
+			 run->weaker[i], i + 1 == run->weaker_count ? "\n" : "");
 	if (run->slots.infra > 0)
 		str_addf(out, "%zu attempt%s INFRA (ours, not the candidate's)\n", run->slots.infra,
 			 run->slots.infra == 1 ? " was" : "s were");
-	if (count < run->slots.count)
-		str_addf(out, "%zu of %zu planned attempts have no record yet\n",
-			 run->slots.count - count, run->slots.count);
+	if (left > 0)
+		str_addf(out,
+			 "%zu of %zu planned attempts are still to do: %zu have no record yet, %zu "
+			 "ended INFRA and will be tried again\n",
+			 left, run->slots.count, run->slots.count - count,
+			 left - (run->slots.count - count));
 }
 
 static int print_report(const struct run *run, const struct record *records, size_t count,
@@ -163,8 +192,11 @@ static int write_json(const struct run *run, const struct record *records, size_
 	json_put_text(&json, "run", run->planned.run);
 	planned_put_labels(&json, &run->planned);
 	json_put_text(&json, "folder", running->folder);
+	json_put_text(&json, "policy", run->policy.name);
+	record_put_texts(&json, "weaker", run->weaker, run->weaker_count);
 	json_put_int(&json, "planned", (int64_t) run->slots.count);
 	json_put_int(&json, "infra", (int64_t) run->slots.infra);
+	json_put_int(&json, "left", (int64_t) (run->slots.count - count_final(run)));
 	json_put_bool(&json, "finished", slots_are_through(&run->slots));
 	table_put(&report, &json, "attempts");
 	standing_make(records, NULL, count, STANDING_BY_AGENT, &standing);
@@ -205,15 +237,6 @@ static int exit_code(const struct run *run)
 	return 0;
 }
 
-static size_t count_final(const struct run *run)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < run->slots.count; i++)
-		count += slots_is_final(&run->slots, &run->slots.list[i]);
-	return count;
-}
-
 /* Whatever ended it, what has a record is reported. */
 static int carry_on(struct running *running, const struct cli *cli, struct run *run,
 		    struct progress *progress, struct err *err)
@@ -251,8 +274,10 @@ int running_carry_out(struct running *running, const struct cli *cli, const stru
 	result = plan ? run_create(&run, &running->place, plan, &running->launcher, &progress, err)
 		      : run_resume(&run, &running->place, &running->launcher, &progress, err);
 	leave_secret(running);
-	if (result == 0)
+	if (result == 0) {
+		run_folder_done(&running->made);
 		return carry_on(running, cli, &run, &progress, err);
+	}
 	progress_clear(&progress);
 	return err_wrap(err, "run '%s'", running->folder);
 }
@@ -263,5 +288,6 @@ void running_done(struct running *running)
 	timing_files_done(&running->place.timing);
 	fd_close(&running->place.stop_fd);
 	leave_secret(running);
+	run_folder_done(&running->made);
 	fd_close(&running->place.folder_fd);
 }

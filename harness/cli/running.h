@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "harness/cli/cli.h"
+#include "harness/cli/run_folder.h"
 #include "harness/run/account.h"
 #include "harness/run/run.h"
 
@@ -14,8 +15,9 @@
 struct running {
 	struct run_place place;
 	struct launcher launcher;
-	char folder[PATH_MAX]; /* of the run, as it was named */
-	int json_fd;           /* receives the report; -1: nobody wants it */
+	char folder[PATH_MAX];  /* of the run, as it was named */
+	struct run_folder made; /* of a new run */
+	int json_fd;            /* receives the report; -1: nobody wants it */
 };
 
 #define RUNNING_INIT                                                 \
@@ -24,7 +26,14 @@ struct running {
 				      .stop_fd = -1,                 \
 				      .timing = TIMING_FILES_INIT }, \
 			   .launcher = LAUNCHER_INIT,                \
+			   .made = RUN_FOLDER_INIT,                  \
 			   .json_fd = -1 })
+
+/**
+ * running_check_root() - are we root? Before anything is made
+ * @command: "run", for the message
+ */
+int running_check_root(const char *command, struct err *err) must_check;
 
 /**
  * running_name() - take the name of the run's folder

@@ -23,7 +23,7 @@ struct tasks_options {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "json", "[=FD]", OPTION_FD, AT(json_fd), 0, 0, "write one JSON object to FD (1; the text is then not printed)" },
+	{ "json", "[=FD]", OPTION_FD, AT(json_fd), 0, 0, "write one JSON object to FD (1, in place of the text)" },
 };
 /* clang-format on */
 

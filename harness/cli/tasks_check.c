@@ -31,8 +31,8 @@ struct check_options {
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "json",   "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1; the text is then not printed)" },
-	{ "policy", "FILE",  OPTION_TEXT, AT(policy),  0, 0, "the limits of the jails; see policies/README.md (built in)" },
+	{ "json",   "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1, in place of the text)" },
+	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see policies/README.md (default)" },
 };
 /* clang-format on */
 
@@ -60,7 +60,7 @@ struct checking {
 		int fd;
 		const char *path;
 	} folders[FOLDERS_MAX];
-	int policy_fd;
+	struct policy_file policy;
 	struct launcher launcher;
 	struct run_place place;
 	struct progress progress;
@@ -79,7 +79,7 @@ static void checking_done(struct checking *checking)
 	timing_files_done(&checking->place.timing);
 	policy_done(&checking->run.policy);
 	progress_done(&checking->progress);
-	fd_close(&checking->policy_fd);
+	policy_file_done(&checking->policy);
 	fd_close(&checking->place.stop_fd);
 	fd_close(&checking->run.null_fd);
 	fd_close(&checking->run.worker_fd);
@@ -107,32 +107,15 @@ static int open_folders(struct checking *checking, int count, char **paths, stru
 	return 0;
 }
 
-static int open_policy(struct checking *checking, struct err *err)
-{
-	const char *path = checking->options->policy;
-	struct stat info;
-
-	if (!path)
-		return 0;
-	checking->policy_fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (checking->policy_fd < 0 || fstat(checking->policy_fd, &info) < 0) {
-		err_sys(err, "policy '%s'", path);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
-	if (!S_ISREG(info.st_mode))
-		return err_set(err, ERR_INPUT, "policy '%s': it is no regular file", path);
-	return 0;
-}
-
 /* Opens what the caller named, with his rights, and becomes the account. */
 static int become(struct checking *checking, int count, char **paths, struct err *err)
 {
+	const char *policy = checking->options->policy;
 	const struct cli *cli = checking->cli;
 	struct account account;
 
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
-	    open_folders(checking, count, paths, err) < 0 || open_policy(checking, err) < 0 ||
+	    open_folders(checking, count, paths, err) < 0 || (policy && policy_file_open(&checking->policy, AT_FDCWD, policy, err) < 0) ||
 	    account_leave(err) < 0 ||
 	    launcher_open(cli->programs, cli->socket, &checking->launcher, err) < 0 ||
 	    timing_open(checking->launcher.is_service ? checking->launcher.socket_fd : -1,
@@ -144,20 +127,6 @@ static int become(struct checking *checking, int count, char **paths, struct err
 }
 
 /* --- as the account --- */
-
-static int read_policy(struct checking *checking, struct err *err)
-{
-	cleanup(str_done) struct str text = STR_INIT;
-	const char *path = checking->options->policy;
-
-	if (!path) {
-		checking->run.policy = policy_default();
-		return 0;
-	}
-	if (io_read_fd(checking->policy_fd, POLICY_FILE_MAX, path, &text, err) < 0)
-		return -1;
-	return policy_parse(path, text.text, text.len, &checking->run.policy, err);
-}
 
 static int open_worker(struct checking *checking, struct err *err)
 {
@@ -191,7 +160,7 @@ static int prepare(struct checking *checking, struct err *err)
 	run->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (run->null_fd < 0)
 		return err_sys(err, "open '/dev/null'");
-	if (read_policy(checking, err) < 0)
+	if (policy_file_read(&checking->policy, &run->policy, NULL, err) < 0)
 		return -1;
 	return open_worker(checking, err);
 }
@@ -219,7 +188,8 @@ static int tell(struct checking *checking, const struct vetted *vetted, const ch
 
 	checking->bad += !vetted_is_good(vetted);
 	progress_clear(&checking->progress);
-	if (vetted->problem.kind != ERR_NONE)
+	/* The text has it as well. */
+	if (vetted->problem.kind != ERR_NONE && checking->options->json_fd == STDOUT_FILENO)
 		log_say(LOG_ERROR, "task.broken", "task '%s': %s", path, vetted->problem.text);
 	vetted_put(vetted, path, &checking->json);
 	if (checking->options->json_fd == STDOUT_FILENO)
@@ -303,7 +273,7 @@ int cli_tasks_check(const struct cli *cli, int argc, char **argv, struct err *er
 	cleanup(checking_done) struct checking checking = {
 		.cli = cli,
 		.options = &options,
-		.policy_fd = -1,
+		.policy = POLICY_FILE_INIT,
 		.launcher = LAUNCHER_INIT,
 		.place = { .folder_fd = -1,
 			   .secret_fd = -1,

@@ -86,20 +86,78 @@ static int draw_once(const struct cases *cases, const struct hidden_category *hi
 	return cases_resolve(cases, given, out, err);
 }
 
-int cases_draw(const struct cases *cases, size_t index, const struct expr_draw *draw,
-	       struct task_case *out, struct err *err)
+static uint64_t steps_of(const struct expr *exprs, uint64_t count)
+{
+	uint64_t steps = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		steps += exprs[i].steps;
+	return steps;
+}
+
+static uint64_t resolve_steps(const struct cases *cases)
+{
+	const struct dims *dims = &cases->dims;
+	uint64_t steps = steps_of(dims->derived + dims->given, dims->count - dims->given) +
+			 steps_of(dims->where, dims->where_count);
+
+	for (size_t i = 0; i < cases->arg_count; i++) {
+		const struct arg *arg = &cases->args[i];
+
+		steps += steps_of(arg->shape, arg->rank) +
+			 steps_of(arg->strides, arg->stride_count) + arg->value.steps;
+		if (arg->values.exprs)
+			steps += steps_of(arg->values.exprs, arg->values.count);
+	}
+	return steps;
+}
+
+static uint64_t draw_steps(const struct cases *cases, const struct hidden_category *hidden)
+{
+	uint64_t steps = resolve_steps(cases);
+
+	for (size_t i = 0; i < hidden->range_count; i++)
+		steps += hidden->ranges[i].value.steps;
+	return steps;
+}
+
+static int spend(uint64_t steps, uint64_t *left, const struct yaml_node *node, struct err *err)
+{
+	if (steps > *left)
+		return yaml_err(node, err,
+				"to try the cases up to here takes more than %d steps; have fewer "
+				"prime(least, most), which is %d of them, or prime(n), which is "
+				"%d, or ranges of which more draws are allowed",
+				CASES_STEPS_MAX, EXPR_STEPS_DRAW_PRIME, EXPR_STEPS_IS_PRIME);
+	*left -= steps;
+	return 0;
+}
+
+/* @left: of the steps that all draws together may take; NULL: as many as it takes. */
+static int draw_within(const struct cases *cases, size_t index, const struct expr_draw *draw,
+		       uint64_t *left, struct task_case *out, struct err *err)
 {
 	const struct hidden_category *hidden = &cases->hidden[index];
+	const uint64_t steps = left ? draw_steps(cases, hidden) : 0;
 	struct err last = ERR_INIT; /* of a draw that another one may follow */
 
-	for (int i = 0; i < CASES_TRIES; i++)
+	for (int i = 0; i < CASES_TRIES; i++) {
+		if (left && spend(steps, left, hidden->node, err) < 0)
+			return -1;
 		if (draw_once(cases, hidden, draw, out, &last) == 0)
 			return 0;
+	}
 	*err = last;
 	return err_wrap(err,
 			"%s:%d: key '%s': none of %d draws is a case that the task allows; "
 			"the last",
 			hidden->node->file, hidden->line, hidden->node->key, CASES_TRIES);
+}
+
+int cases_draw(const struct cases *cases, size_t index, const struct expr_draw *draw,
+	       struct task_case *out, struct err *err)
+{
+	return draw_within(cases, index, draw, NULL, out, err);
 }
 
 static int read_seen_case(const struct yaml_node *node, const struct dims *dims,
@@ -203,6 +261,11 @@ static int read_entry_args(const struct yaml_node *node, const struct defined *d
 		cases->arg_count++;
 	}
 	return 0;
+}
+
+const char *cases_arg_name(const struct cases *cases, size_t index)
+{
+	return index < cases->arg_count ? cases->args[index].name : NULL;
 }
 
 int cases_find_arg(const struct cases *cases, const char *name)
@@ -321,18 +384,20 @@ static uint64_t next_trial(void *user)
 	return z ^ z >> 31;
 }
 
-static int try_cases(const struct cases *cases, struct err *err)
+static int try_cases(const struct cases *cases, const struct yaml_node *seen, struct err *err)
 {
 	struct task_case made;
-	uint64_t state = 1;
+	uint64_t state = 1, left = CASES_STEPS_MAX;
 	struct expr_draw draw = { next_trial, &state };
 
+	if (spend(cases->seen_count * resolve_steps(cases), &left, seen, err) < 0)
+		return -1;
 	for (size_t i = 0; i < cases->seen_count; i++)
 		if (cases_resolve(cases, cases->seen[i].dims, &made, err) < 0)
 			return err_wrap(err, "seen case %zu (line %d)", i + 1, cases->seen[i].line);
 	for (size_t i = 0; i < cases->hidden_count; i++)
 		for (uint64_t k = 0; k < cases->hidden[i].cases; k++)
-			if (cases_draw(cases, i, &draw, &made, err) < 0)
+			if (draw_within(cases, i, &draw, &left, &made, err) < 0)
 				return -1;
 	return 0;
 }
@@ -348,5 +413,5 @@ int cases_read(const struct cases_nodes *nodes, struct arena *arena, struct case
 	    read_args(nodes, arena, out, err) < 0 ||
 	    (nodes->hidden && read_hidden(nodes->hidden, arena, out, err) < 0))
 		return -1;
-	return try_cases(out, err);
+	return try_cases(out, nodes->seen, err);
 }

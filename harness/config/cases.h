@@ -21,6 +21,8 @@ enum {
 	CASES_OF_CATEGORY_MAX = 16,
 	CASES_MAX = 64,   /* seen and hidden together */
 	CASES_TRIES = 32, /* draws before a hidden category is given up */
+	/* That trying a task's cases may take, see expr.h: half a second of a slow machine. */
+	CASES_STEPS_MAX = 100 * 1000 * 1000,
 };
 
 enum category { /* of hidden cases: how they differ from the seen ones */
@@ -86,10 +88,16 @@ extern const struct schema hidden_schema;
  * cases_read() - read and check everything about the data of a task
  *
  * Every seen case is resolved, and every hidden category drawn from, so that what can not work is
- * found now and not when an agent has spent an hour on the task.
+ * found now and not when an agent has spent an hour on the task. A task that takes more than
+ * CASES_STEPS_MAX for it is refused: whoever lists tasks must not wait for the longest.
  */
 int cases_read(const struct cases_nodes *nodes, struct arena *arena, struct cases *out,
 	       struct err *err) must_check;
+
+/**
+ * cases_arg_name() - the name of an argument by its index, or NULL
+ */
+const char *cases_arg_name(const struct cases *cases, size_t index);
 
 /**
  * cases_find_arg() - the index of an argument by its name, or -1

@@ -355,6 +355,22 @@ static int parse_comparison(struct compiler *c, struct err *err)
 	return emit(c, relation->code, start, 2, 0, err);
 }
 
+/* There are no loops: each operation is run once. */
+static uint64_t count_steps(const struct compiler *c)
+{
+	uint64_t steps = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->ops[i].code == OP_IS_PRIME)
+			steps += EXPR_STEPS_IS_PRIME;
+		else if (c->ops[i].code == OP_DRAW_PRIME)
+			steps += EXPR_STEPS_DRAW_PRIME;
+		else
+			steps++;
+	}
+	return steps;
+}
+
 int expr_compile(const struct expr_source *source, const struct expr_names *names,
 		 enum expr_draws draws, struct arena *arena, struct expr *out, struct err *err)
 {
@@ -375,7 +391,7 @@ int expr_compile(const struct expr_source *source, const struct expr_names *name
 		return fail(&c, "the expression should have ended here", err);
 	ops = arena_alloc(arena, c.count, sizeof(*ops));
 	memcpy(ops, c.ops, c.count * sizeof(*ops));
-	*out = (struct expr){ *source, ops, c.count };
+	*out = (struct expr){ *source, ops, c.count, count_steps(&c) };
 	return 0;
 }
 

@@ -23,6 +23,9 @@ enum {
 	EXPR_LIST_MAX = 32, /* operands of min, max and in */
 };
 
+/* What operations take, where a plain one takes 1: each at its most, whatever the operands are. */
+enum { EXPR_STEPS_IS_PRIME = 2048, EXPR_STEPS_DRAW_PRIME = 16384 };
+
 /* An expression and where it stands; the texts are borrowed and outlive it. */
 struct expr_source {
 	const char *text;
@@ -51,6 +54,7 @@ struct expr {
 	struct expr_source source;
 	const struct expr_op *ops;
 	size_t count;
+	uint64_t steps; /* that a run takes at most */
 };
 
 /**

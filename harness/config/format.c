@@ -7,13 +7,6 @@
 #include "harness/config/run_config.h"
 #include "harness/config/task.h"
 
-static int check_policy(const char *file, const char *text, size_t len, struct err *err)
-{
-	cleanup(policy_done) struct policy policy = policy_default();
-
-	return policy_parse(file, text, len, &policy, err);
-}
-
 static int check_task(const char *file, const char *text, size_t len, struct err *err)
 {
 	cleanup(task_done) struct task task = TASK_INIT;
@@ -47,7 +40,7 @@ static int check_run_config(const char *file, const char *text, size_t len, stru
 
 /* clang-format off */
 const struct format formats[] = {
-	{ "policy",   &policy_schema,         &policy_keys,         check_policy },
+	{ "policy",   &policy_schema,         &policy_keys,         policy_check_keys },
 	{ "run-plan", &run_config_schema,     &run_config_keys,     check_run_config },
 	{ "set",      &run_config_set_schema, &run_config_set_keys, run_config_check_set },
 	{ "task",     &task_schema,           &task_keys,           check_task },

@@ -2,9 +2,11 @@
 #include "harness/config/policy.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "sandbox/base/io.h"
+#include "harness/config/schema_write.h"
+#include "sandbox/base/mem.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
@@ -60,12 +62,82 @@ static const struct policy defaults = {
 	},
 };
 
+/* --- the environment --- */
+
+static int check_variable(const struct yaml_node *item, struct err *err)
+{
+	char room[YAML_SHOWN];
+
+	if (!types_is_identifier(item->key))
+		return yaml_err(item, err,
+				"'%s' is not the name of a variable: letters, digits and _, at "
+				"most 63",
+				yaml_shown(item->key, room));
+	if (item->kind != YAML_TEXT)
+		return schema_expected(NULL, item, "a text, the value of a variable", err);
+	if (strlen(item->text) > POLICY_VALUE_MAX)
+		return yaml_err(item, err, "a value of %zu bytes; at most %d are possible",
+				strlen(item->text), (int) POLICY_VALUE_MAX);
+	return 0;
+}
+
+/* What the policy that is extended has stays, unless it is named again. */
+static int parse_environment(const struct field *field, const struct yaml_node *node,
+			     struct arena *arena, void *member, struct err *err)
+{
+	struct policy_environment *out = member;
+	struct policy_variable *items;
+	size_t count = out->count;
+
+	if (node->kind != YAML_MAP)
+		return schema_expected(field, node, "a mapping such as {OMP_NUM_THREADS: 2}", err);
+	items = arena_alloc(arena, count + node->count + 1, sizeof(*items));
+	for (size_t i = 0; i < count; i++)
+		items[i] = out->items[i];
+	for (const struct yaml_node *item = node->first; item; item = item->next) {
+		size_t at = 0;
+
+		if (check_variable(item, err) < 0)
+			return -1;
+		while (at < count && strcmp(items[at].name, item->key) != 0)
+			at++;
+		items[at] = (struct policy_variable){ item->key, item->text };
+		count = MAX_OF(count, at + 1);
+	}
+	if (node->count <= POLICY_VARIABLES_MAX && count > POLICY_VARIABLES_MAX)
+		return yaml_err(node, err,
+				"with those of the policy that is extended %zu variables, of which "
+				"%d are possible",
+				count, (int) POLICY_VARIABLES_MAX);
+	*out = (struct policy_environment){ items, count };
+	return 0;
+}
+
+static void print_environment(const struct field *field, const void *member, struct str *out)
+{
+	const struct policy_environment *environment = member;
+
+	(void) field;
+	str_addf(out, "{");
+	for (size_t i = 0; i < environment->count; i++) {
+		const struct policy_variable *item = &environment->items[i];
+
+		str_addf(out, "%s%s: ", i > 0 ? ", " : "", item->name);
+		str_add_json(out, item->value, strlen(item->value));
+	}
+	str_addf(out, "}");
+}
+
 /* clang-format off */
 static const struct name accepts[] = {
 	{ "memory", ACCEPT_MEMORY }, { "swap", ACCEPT_SWAP },
 	{ "pids", ACCEPT_PIDS },     { "cpus", ACCEPT_CPUS }, { "landlock", ACCEPT_LANDLOCK }, { NULL },
 };
+/* What GPUs take comes with them. */
+static const struct name syscall_lists[] = { { "profiler", SYSCALLS_PROFILER }, { "gpu", WORD_LATER }, { NULL } };
 static const struct name on_fulls[] = { { "report", ON_FULL_REPORT }, { "end", ON_FULL_END }, { NULL } };
+
+static const struct schema_type type_environment = { "variables", HOLDS_STRUCT, parse_environment, print_environment, "entries" };
 
 static const struct field tmpfs_fields[] = {
 	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, TMPFS_MIN, TIB, NULL,
@@ -94,6 +166,16 @@ static const struct field role_fields[] = {
 	  "bytes on stdout and stderr together" },
 	{ "nofile",    &type_count,    U64_AT(struct policy_role, nofile),     OPTIONAL, 32, 1048576, NULL,
 	  "open descriptors of a process" },
+	{ "stack",     &type_size,     U64_AT(struct policy_role, stack),      OPTIONAL, 0, TIB, NULL,
+	  "stack of the first thread, at least 128KiB; 0 for the host's" },
+	{ "memlock",   &type_size,     U64_AT(struct policy_role, memlock),    OPTIONAL, 0, TIB, NULL,
+	  "locked memory of a process; 0 for the host's" },
+	{ "file_size", &type_size,     U64_AT(struct policy_role, file_size),  OPTIONAL, 0, TIB, NULL,
+	  "the largest file; 0 for the host's" },
+	{ "msgqueue",  &type_size,     U64_AT(struct policy_role, msgqueue),   OPTIONAL, 0, GIB, NULL,
+	  "bytes in POSIX message queues; 0 for the host's" },
+	{ "sigpending", &type_count,   U64_AT(struct policy_role, sigpending), OPTIONAL, 0, 1048576, NULL,
+	  "signals that wait; 0 for the host's" },
 	{ "io",        &type_later, NOWHERE, LATER, 0, 0, NULL, "bytes and operations a second of disks" },
 	{ "vram",      &type_later, NOWHERE, LATER, 0, 0, NULL, "memory of GPUs" },
 	{ "workspace", &type_map, STRUCT_AT(struct policy_role, workspace, struct policy_tmpfs), OPTIONAL, 0, 0, &tmpfs_schema,
@@ -104,35 +186,64 @@ static const struct field role_fields[] = {
 	  "/dev/shm" },
 	{ "on_full",   &type_word,     INT_AT(struct policy_role, on_full),    OPTIONAL, 0, 0, on_fulls,
 	  "what it does that one of these three is full: report, or end the jail" },
+	{ "environment", &type_environment, STRUCT_AT(struct policy_role, environment, struct policy_environment), OPTIONAL, 0, POLICY_VARIABLES_MAX, NULL,
+	  "variables that its programs get, beside those that they have anyhow or in their place" },
+	/* The last row: what is marked has no more calls than every worker. */
+	{ "syscalls",  &type_words,    U64_AT(struct policy_role, syscalls),   OPTIONAL, 0, 0, syscall_lists,
+	  "lists of system calls beside those of every jail; each is named in the record" },
 };
 static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields), false };
+static const struct schema worker_schema = { "the worker", role_fields, ARRAY_LEN(role_fields) - 1, false };
 
 static const struct field policy_fields[] = {
 	{ "schema",   &type_count, U64_AT(struct policy, schema), REQUIRED, 1, 1, NULL, "the version of this format" },
 	{ "name",     &type_name,  TEXT_AT(struct policy, name),  REQUIRED, 0, 0, NULL, "the policy's name in records" },
 	{ "agent",    &type_map, STRUCT_AT(struct policy, agent, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of an agent's jail" },
 	{ "build",    &type_map, STRUCT_AT(struct policy, build, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of a build's jail" },
-	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &role_schema, "limits of a worker's jail" },
+	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &worker_schema, "limits of a worker's jail" },
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
 	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
-	{ "extends",  &type_later, NOWHERE, LATER, 0, 0, NULL, "the policy whose values hold where this one has none" },
+	{ "extends",  &type_location, TEXT_AT(struct policy, extends), OPTIONAL, 0, 0, NULL, "the policy whose values hold where this one has none: the name of one that came with proctor, or a file" },
 	{ "root",     &type_later, NOWHERE, LATER, 0, 0, NULL, "the image that the jails see as their root" },
 	{ "services", &type_later, NOWHERE, LATER, 0, 0, NULL, "endpoints that the agent may reach" },
-	{ "profiler", &type_later, NOWHERE, LATER, 0, 0, NULL, "what GPU profilers need" },
-	{ "syscalls", &type_later, NOWHERE, LATER, 0, 0, NULL, "lists of system calls beside the base list" },
+	{ "profiler", &type_later, NOWHERE, LATER, 0, 0, NULL, "what profilers of GPUs need" },
 	{ "clock",    &type_later, NOWHERE, LATER, 0, 0, NULL, "what clocks show in jails" },
 	{ "devices",  &type_later, NOWHERE, LATER, 0, 0, NULL, "GPUs of a seat" },
 };
 const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(policy_fields), false };
 /* clang-format on */
 
-/* See default-policy.S. */
+/* See shipped-policies.S. */
 extern const char default_policy[], default_policy_end[];
+extern const char profiler_policy[], profiler_policy_end[];
+
+static const struct {
+	const char *name, *text, *end;
+} shipped[] = {
+	{ "default", default_policy, default_policy_end },
+	{ "profiler", profiler_policy, profiler_policy_end },
+};
+
+const char *policy_shipped(const char *name, size_t *len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(shipped); i++) {
+		if (strcmp(shipped[i].name, name) != 0)
+			continue;
+		*len = (size_t) (shipped[i].end - shipped[i].text);
+		return shipped[i].text;
+	}
+	return NULL;
+}
+
+void policy_shipped_names(struct str *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(shipped); i++)
+		str_addf(out, "%s%s", i > 0 ? ", " : "", shipped[i].name);
+}
 
 const char *policy_default_text(size_t *len)
 {
-	*len = (size_t) (default_policy_end - default_policy);
-	return default_policy;
+	return policy_shipped("default", len);
 }
 
 struct policy policy_default(void)
@@ -140,69 +251,77 @@ struct policy policy_default(void)
 	return defaults;
 }
 
+/* Where a message about a role points to: the first file of the chain that speaks of it. */
+static int role_err(const struct policy *policy, const char *role, const char *key, struct err *err,
+		    const char *why)
+{
+	const struct yaml_node *at = policy->files[0];
+	int line = at->line;
+
+	for (size_t i = 0; i < policy->file_count; i++) {
+		const struct yaml_node *node = yaml_find(policy->files[i], role);
+
+		if (!node || (key && !yaml_find(node, key)))
+			continue;
+		at = key ? yaml_find(node, key) : node;
+		line = at->key_line;
+		break;
+	}
+	return err_set(err, ERR_INPUT, "%s:%d: key '%s': %s", at->file, line, key ? key : role,
+		       why);
+}
+
+enum { STACK_MIN = 128 * KIB };
+
 /* Every term is bounded by its row, so that the sum can not overflow. */
-static int check_role(const char *file, int line, const char *role_name,
-		      const struct policy_role *role, struct err *err)
+static int check_role(const struct policy *policy, const char *name, const struct policy_role *role,
+		      struct err *err)
 {
 	uint64_t size = role->workspace.size + role->tmp.size + role->shm.size;
 	uint64_t inodes = role->workspace.inodes + role->tmp.inodes + role->shm.inodes;
 	uint64_t need = size + inodes * POLICY_INODE_MEMORY + POLICY_WORKING_MEMORY;
+	char why[256];
 
+	if (role->stack > 0 && role->stack < STACK_MIN)
+		return role_err(
+			policy, name, "stack", err,
+			"no program starts with less than 128KiB of stack; 0 is the host's");
 	if (role->memory >= need)
 		return 0;
-	return err_set(err, ERR_INPUT,
-		       "%s:%d: key '%s': memory of %" PRIu64
-		       "MiB is less than workspace, tmp and shm "
-		       "can take, with 2KiB for each inode and 64MiB to work in: %" PRIu64 "MiB",
-		       file, line, role_name, role->memory / MIB, (need + MIB - 1) / MIB);
+	snprintf(why, sizeof(why),
+		 "memory of %" PRIu64 "MiB is less than workspace, tmp and shm can take, with 2KiB "
+		 "for each inode and 64MiB to work in: %" PRIu64 "MiB",
+		 role->memory / MIB, (need + MIB - 1) / MIB);
+	return role_err(policy, name, NULL, err, why);
 }
 
-static int check_roles(const struct yaml_node *root, const struct policy *policy, struct err *err)
+static int check_roles(const struct policy *policy, struct err *err)
 {
-	const struct {
-		const char *name;
-		const struct policy_role *role;
-	} roles[] = {
-		{ "agent", &policy->agent },
-		{ "build", &policy->build },
-		{ "worker", &policy->worker },
-	};
+	if (check_role(policy, "agent", &policy->agent, err) < 0 ||
+	    check_role(policy, "build", &policy->build, err) < 0 ||
+	    check_role(policy, "worker", &policy->worker, err) < 0)
+		return -1;
+	return 0;
+}
 
-	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-		const struct yaml_node *node = yaml_find(root, roles[i].name);
-
-		if (check_role(root->file, node ? node->key_line : root->line, roles[i].name,
-			       roles[i].role, err) < 0)
+int policy_bind(struct policy *policy, struct err *err)
+{
+	for (size_t i = policy->file_count; i-- > 0;) {
+		policy->extends = NULL;
+		if (schema_bind(&policy_schema, policy->files[i], &policy->arena, policy, err) < 0)
 			return -1;
 	}
-	return 0;
+	return check_roles(policy, err);
 }
 
-int policy_parse(const char *file, const char *text, size_t len, struct policy *out,
-		 struct err *err)
+void policy_print(const struct policy *policy, struct str *out)
 {
-	cleanup(policy_done) struct policy policy = defaults;
-	const struct yaml_node *root = yaml_parse(&policy.arena, file, text, len, err);
+	cleanup(mem_free) struct policy *whole = mem_alloc(1, sizeof(*whole));
 
-	if (!root || schema_bind(&policy_schema, root, &policy.arena, &policy, err) < 0 ||
-	    check_roles(root, &policy, err) < 0)
-		return -1;
-	*out = take(policy, defaults);
-	return 0;
-}
-
-static void text_done(struct str *text)
-{
-	str_done(text);
-}
-
-int policy_load(int folder_fd, const char *path, struct policy *out, struct err *err)
-{
-	cleanup(text_done) struct str text = STR_INIT;
-
-	if (io_read_file(folder_fd, path, POLICY_FILE_MAX, &text, err) < 0)
-		return -1;
-	return policy_parse(path, text.text, text.len, out, err);
+	*whole = *policy;
+	whole->extends = NULL;
+	str_addf(out, "# All of the policy '%s', and of those that it extends.\n", policy->name);
+	schema_write(&policy_schema, whole, out);
 }
 
 bool policy_accepts(const struct policy *policy, enum policy_accept limit)
@@ -221,7 +340,7 @@ static const struct key_table tables[] = {
 	{ "a policy",            &policy_schema, &defaults },
 	{ "agent",               &role_schema,   &defaults.agent },
 	{ "build",               &role_schema,   &defaults.build },
-	{ "worker",              &role_schema,   &defaults.worker },
+	{ "worker",              &worker_schema, &defaults.worker },
 	{ "workspace, tmp, shm", &tmpfs_schema,  NULL },
 };
 /* clang-format on */

@@ -29,8 +29,8 @@ static const struct source defaults = {
 };
 
 /* clang-format off */
-static const struct name plan_versions[] = { { "proctor/run/1", 1 }, { NULL } };
-static const struct name set_versions[] = { { "proctor/set/1", 1 }, { NULL } };
+static const struct name plan_versions[] = { { RUN_CONFIG_SCHEMA, 1 }, { NULL } };
+static const struct name set_versions[] = { { RUN_CONFIG_SET_SCHEMA, 1 }, { NULL } };
 
 static const struct field agent_fields[] = {
 	{ "name",     &type_name,     TEXT_AT(struct run_config_agent, name),     REQUIRED, 0, 0, NULL,
@@ -53,7 +53,7 @@ static const struct field plan_fields[] = {
 	{ "schema",  &type_word,      INT_AT(struct source, config.schema),   REQUIRED, 0, 0, plan_versions,
 	  "the version of this format" },
 	{ "name",    &type_name,      TEXT_AT(struct source, config.name),    OPTIONAL, 0, 0, NULL,
-	  "the run's name in records and reports" },
+	  "the run's name in its journal and in reports" },
 	{ "tasks",   &type_locations, ARGV_AT(struct source, tasks),          OPTIONAL, 1, RUN_CONFIG_TASKS_MAX, NULL,
 	  "the tasks' folders; exactly one of tasks and set is given" },
 	{ "set",     &type_location,  TEXT_AT(struct source, config.set),     OPTIONAL, 0, 0, NULL,
@@ -67,10 +67,10 @@ static const struct field plan_fields[] = {
 	{ "retries", &type_count,     U64_AT(struct source, config.retries),  OPTIONAL, 0, POLICY_RETRIES_MAX, NULL,
 	  "new attempts for one that ended INFRA; as the policy says where it is left out" },
 	{ "policy",  &type_location,  TEXT_AT(struct source, config.policy),  OPTIONAL, 0, 0, NULL,
-	  "the policy's file; the built-in one where it is left out" },
+	  "the policy: the name of one that came with proctor, or a file; default where it is left out" },
 	{ "out",     &type_later,     NOWHERE, LATER, 0, 0, NULL, "the run's folder; option --run names it" },
 	{ "labels",  &type_entries,   NODE_AT(struct source, labels),         OPTIONAL, 0, RUN_CONFIG_LABELS_MAX, &labels,
-	  "names and texts of at most 200 bytes that records and reports carry" },
+	  "names and texts of at most 200 bytes that the journal and reports carry" },
 	{ "budget",  &type_later,     NOWHERE, LATER, 0, 0, NULL, "time and money after which no attempt starts" },
 	{ "witness", &type_later,     NOWHERE, LATER, 0, 0, NULL, "who is told what is planned" },
 };
@@ -201,9 +201,18 @@ static int read_tasks(const struct yaml_node *root, struct run_config *config,
 	cleanup(text_done) struct str text = STR_INIT;
 	const struct yaml_node *tasks = yaml_find(root, "tasks"), *set = yaml_find(root, "set");
 
-	if (!tasks == !set)
+	if (!tasks && !set)
 		return yaml_err(root, err,
 				"the run plan has to have exactly one of the keys tasks and set");
+	if (tasks && set) {
+		const bool is_set_first = set->line < tasks->line;
+
+		return yaml_err(is_set_first ? tasks : set, err,
+				"the tasks are named by '%s' in line %d already; leave one of both "
+				"out",
+				is_set_first ? "set" : "tasks",
+				is_set_first ? set->line : tasks->line);
+	}
 	if (set) {
 		if (read_set(user, config->set, &text, err) < 0)
 			return err_wrap(err, "%s:%d: key 'set'", set->file, set->line);
@@ -245,6 +254,8 @@ int run_config_parse(const char *file, const struct str *text,
 	    read_tasks(root, config, read_set, user, err) < 0 ||
 	    check_attempts(root, config, err) < 0)
 		return -1;
+	if (config->policy)
+		config->policy_line = yaml_find(root, "policy")->line;
 	*out = take(*config, defaults.config);
 	return 0;
 }

@@ -24,6 +24,9 @@ enum {
 	RUN_CONFIG_FILE_MAX = 256 * 1024,
 };
 
+#define RUN_CONFIG_SCHEMA     "proctor/run/1"
+#define RUN_CONFIG_SET_SCHEMA "proctor/set/1"
+
 /* retries of a plan that leaves them to the policy. */
 #define RUN_CONFIG_AS_POLICY UINT64_MAX
 
@@ -51,12 +54,13 @@ struct run_config {
 	const char *name;   /* NULL: none */
 	struct run_config_task *tasks;
 	struct run_config_agent *agents;
-	struct run_config_label *labels; /* what records and reports say of the run */
+	struct run_config_label *labels; /* what journal and reports say of the run */
 	uint64_t task_count, agent_count, label_count;
 	uint64_t repeats;   /* attempts of each agent on each task; at least 1 */
 	uint64_t seats;     /* attempts at one time; at least 1 */
 	uint64_t retries;   /* of an attempt that ended INFRA; RUN_CONFIG_AS_POLICY: the policy's */
-	const char *policy; /* path of a file; NULL: the built-in policy */
+	const char *policy; /* a name, or the path of a file; NULL: the default policy */
+	int policy_line;    /* where it is named */
 	const char *set;    /* path of the file that names the tasks; NULL: the plan does */
 };
 

@@ -247,7 +247,7 @@ static void print_optional(const struct field *field, const void *member, struct
 	size_t before = out->len;
 	uint64_t number;
 
-	if (field->type->holds == HOLDS_STRUCT) {
+	if (field->type == &type_map) {
 		str_addf(out, "see its keys");
 		return;
 	}

@@ -2,8 +2,11 @@
 #include "harness/config/task.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -288,6 +291,31 @@ static int check_folder(int folder_fd, const struct source *source, struct err *
 	return 0;
 }
 
+/*
+ * Runs keep a task under its name, and people look for it there: two names for one thing would have
+ * to be guessed. The folder's own name counts, whatever path led to it.
+ */
+static int check_name(int folder_fd, const struct source *source, struct err *err)
+{
+	char link[64], path[PATH_MAX], room[YAML_SHOWN];
+	const char *name;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder_fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len < 0)
+		return err_sys(err, "ask for the name of the task's folder");
+	path[len] = '\0';
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	if (strcmp(name, source->task.name) != 0)
+		return yaml_err(
+			yaml_find(source->root, "name"), err,
+			"'%s' is not the name of the task's folder, '%s'; rename one of both",
+			source->task.name, yaml_shown(name, room));
+	return 0;
+}
+
 static void text_done(struct str *text)
 {
 	str_done(text);
@@ -300,7 +328,7 @@ int task_load(int folder_fd, struct task *out, struct err *err)
 
 	if (io_read_file(folder_fd, "task.yaml", TASK_FILE_MAX, &text, err) < 0 ||
 	    read_source("task.yaml", text.text, text.len, &source, err) < 0 ||
-	    check_folder(folder_fd, &source, err) < 0)
+	    check_name(folder_fd, &source, err) < 0 || check_folder(folder_fd, &source, err) < 0)
 		return -1;
 	*out = take(source.task, TASK_INIT);
 	return 0;

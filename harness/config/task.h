@@ -88,7 +88,7 @@ int task_parse_given(const char *file, const char *text, size_t len, struct task
 
 /**
  * task_load() - read the task in a folder: task.yaml, and whether the files are there that it
- * names, and README.md
+ * names, and README.md, and whether the folder has the task's name
  */
 int task_load(int folder_fd, struct task *out, struct err *err) must_check;
 

@@ -33,7 +33,9 @@ void look_isolation(const struct doctor_host *host, struct doctor_sight *out)
 		sight_say(out, DOCTOR_OK, "isolated: %s", isolated.text);
 	else
 		sight_say(out, DOCTOR_DEGRADED, "no CPU is isolated");
-	if (sight_read(host->sys_fd, CPU_FOLDER "nohz_full", &no_ticks) && no_ticks.len > 0)
+	/* A kernel that could leave them out and was not told to says "(null)". */
+	if (sight_read(host->sys_fd, CPU_FOLDER "nohz_full", &no_ticks) && no_ticks.len > 0 &&
+	    strcmp(no_ticks.text, "(null)") != 0)
 		sight_add(out, "without ticks: %s", no_ticks.text);
 }
 

@@ -2,9 +2,11 @@
 #include "harness/judge/buffers.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
@@ -69,11 +71,55 @@ int buffers_create(struct buffers *out, uint64_t inputs, uint64_t outputs, struc
 	return 0;
 }
 
+/*
+ * A file has more than its bytes: the time of the last write(2), which a worker may choose to the
+ * nanosecond; a hint on how long writes live (F_SET_RW_HINT, fs/fcntl.c); where its pages are to be
+ * (mbind(2) on shared memory). Kernels that know none of the last two have nothing to be reset.
+ */
+static void wipe(int fd, void *map, uint64_t size)
+{
+	static const struct timespec never[2];
+	uint64_t hint = 0; /* RWH_WRITE_LIFE_NOT_SET */
+
+	memset(map, 0, size);
+	best_effort(futimens(fd, never));
+	best_effort(fcntl(fd, F_SET_RW_HINT, &hint));
+	best_effort((int) syscall(SYS_mbind, map, size, 0 /* MPOL_DEFAULT */, NULL, 0, 0));
+}
+
 void buffers_wipe(struct buffers *buffers)
 {
-	memset(buffers->control, 0, PROTOCOL_PAGE);
-	memset(buffers->inputs, 0, buffers->inputs_size);
-	memset(buffers->outputs, 0, buffers->outputs_size);
+	wipe(buffers->control_fd, buffers->control, PROTOCOL_PAGE);
+	wipe(buffers->inputs_fd, buffers->inputs, buffers->inputs_size);
+	wipe(buffers->outputs_fd, buffers->outputs, buffers->outputs_size);
+}
+
+int buffers_lend(const struct buffers *buffers, int out[BUFFERS_COUNT], struct err *err)
+{
+	const struct {
+		int fd, flags;
+	} rows[BUFFERS_COUNT] = {
+		{ buffers->control_fd, O_RDWR },
+		{ buffers->inputs_fd, O_RDONLY },
+		{ buffers->outputs_fd, O_RDWR },
+	};
+	char path[32];
+
+	for (size_t i = 0; i < BUFFERS_COUNT; i++)
+		out[i] = -1;
+	for (size_t i = 0; i < BUFFERS_COUNT; i++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", rows[i].fd);
+		out[i] = open(path, rows[i].flags | O_CLOEXEC);
+		if (out[i] < 0)
+			return err_sys(err, "open memory of the judge's for a worker");
+	}
+	return 0;
+}
+
+void buffers_take_back(int lent[BUFFERS_COUNT])
+{
+	for (size_t i = 0; i < BUFFERS_COUNT; i++)
+		fd_close(&lent[i]);
 }
 
 void buffers_done(struct buffers *buffers)

@@ -11,11 +11,12 @@
  *
  * Their sizes are sealed, so that no worker can make the judge fault, and the inputs can not be
  * mapped for writing by anyone but the judge, whose mapping is older than the seal. One set serves
- * all workers of a marking, one after the other (the same physical pages); buffers_wipe() stands
- * between two of them, so that nothing that one left is there for the next.
+ * all workers of a marking, one after the other (the same physical pages). Nothing that one left is
+ * there for the next: buffers_wipe() stands between two of them, and each gets descriptors of its
+ * own, since an offset, a lock or an owner for signals belongs to what open(2) made.
  */
 struct buffers {
-	int control_fd; /* owned; what a worker gets as descriptors 3, 4 and 5 */
+	int control_fd; /* owned; a worker gets others of the same memory, see buffers_lend() */
 	int inputs_fd;
 	int outputs_fd;
 	struct protocol_control *control;
@@ -24,6 +25,8 @@ struct buffers {
 	uint64_t inputs_size;
 	uint64_t outputs_size;
 };
+
+enum { BUFFERS_COUNT = 3 };
 
 #define BUFFERS_INIT ((struct buffers){ .control_fd = -1, .inputs_fd = -1, .outputs_fd = -1 })
 
@@ -38,9 +41,20 @@ int buffers_create(struct buffers *out, uint64_t inputs, uint64_t outputs,
 		   struct err *err) must_check;
 
 /**
- * buffers_wipe() - zero all three; no worker may be alive
+ * buffers_wipe() - zero all three, and what the kernel keeps of them beside; no worker may be alive
  */
 void buffers_wipe(struct buffers *buffers);
+
+/**
+ * buffers_lend() - open all three anew, for one worker: inputs to be read only
+ * @out: control, inputs, outputs; buffers_take_back() closes them, also after a failure
+ */
+int buffers_lend(const struct buffers *buffers, int out[BUFFERS_COUNT], struct err *err) must_check;
+
+/**
+ * buffers_take_back() - close them
+ */
+void buffers_take_back(int lent[BUFFERS_COUNT]);
 
 /**
  * buffers_done() - unmap and close

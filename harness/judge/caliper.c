@@ -113,11 +113,19 @@ int caliper_open(struct caliper *caliper, enum worker_role role, struct caliper_
 		 struct err *err)
 {
 	struct buffers *buffers = caliper->buffers;
-	struct worker_fds fds = { buffers->control_fd, buffers->inputs_fd, buffers->outputs_fd };
+	struct worker_fds fds;
+	int lent[BUFFERS_COUNT];
+	int rc;
 
 	buffers_wipe(buffers);
 	caliper->number = 0;
-	if (caliper->source->start(caliper->source->context, role, &fds, &caliper->worker, err) < 0)
+	rc = buffers_lend(buffers, lent, err);
+	fds = (struct worker_fds){ lent[0], lent[1], lent[2] };
+	if (rc == 0)
+		rc = caliper->source->start(caliper->source->context, role, &fds, &caliper->worker,
+					    err);
+	buffers_take_back(lent);
+	if (rc < 0)
 		return err_wrap(err, "start a worker");
 	*reading = (struct caliper_reading){ .end = CALIPER_DONE };
 	reading->end = wait_done(caliper, PROTOCOL_READY, raw_clock_ns() + JUDGE_START_NS);

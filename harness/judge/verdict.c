@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "harness/judge/constants.h"
+
 const struct name mark_kind_names[] = {
 	{ "NONE", MARK_NONE },       { "VALID", MARK_VALID },
 	{ "WRONG", MARK_WRONG },     { "VIOLATION", MARK_VIOLATION },
@@ -150,7 +152,11 @@ static void add_reason(const struct mark *mark, struct str *out)
 		[REASON_PROTOCOL] = "its worker gave an answer outside the protocol",
 	};
 
-	str_addf(out, "%s", words[mark->reason]);
+	if (mark->reason == REASON_TIMEOUT && !mark->has_case)
+		str_addf(out, "its library took longer than %lld s to load",
+			 (long long) (JUDGE_START_NS / NS_PER_S));
+	else
+		str_addf(out, "%s", words[mark->reason]);
 	if (mark->reason == REASON_DIED)
 		add_end(mark, out);
 }
@@ -172,7 +178,19 @@ static void add_values(const struct mark *mark, struct str *out)
 	str_addf(out, ": got %s, want %s", got, want);
 }
 
-void verdict_text(const struct mark *mark, const struct marking_plan *plan, struct str *out)
+static void add_place(const struct mark *mark, const struct cases *cases, struct str *out)
+{
+	const char *name = cases ? cases_arg_name(cases, mark->arg) : NULL;
+
+	if (name)
+		str_addf(out, ", argument '%s'", name);
+	else
+		str_addf(out, ", argument %u", mark->arg);
+	str_addf(out, ", element %llu", (unsigned long long) mark->index);
+}
+
+void verdict_text(const struct mark *mark, const struct marking_plan *plan,
+		  const struct cases *cases, struct str *out)
 {
 	str_addf(out, "%s", names_text(mark_kind_names, (int) mark->kind));
 	if (mark->kind == MARK_NONE || mark->kind == MARK_VALID)
@@ -191,8 +209,7 @@ void verdict_text(const struct mark *mark, const struct marking_plan *plan, stru
 		      strnlen(plan->cases[mark->case_index].name, MARKING_NAME_MAX));
 	str_addf(out, "', call %u", mark->call);
 	if (mark->reason == REASON_VALUE || mark->reason == REASON_UNWRITTEN)
-		str_addf(out, ", argument %u, element %llu", mark->arg,
-			 (unsigned long long) mark->index);
+		add_place(mark, cases, out);
 	if (mark->reason == REASON_VALUE)
 		add_values(mark, out);
 	else if (mark->reason == REASON_LATE || mark->reason == REASON_REDZONE)

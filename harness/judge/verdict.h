@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "harness/config/cases.h"
 #include "harness/judge/caliper.h"
 #include "harness/judge/compare.h"
 #include "harness/judge/marking_plan.h"
@@ -93,7 +94,9 @@ void verdict_set_end(struct mark *mark, struct worker_end end);
 
 /**
  * verdict_text() - append the mark in words
+ * @cases: of the task, for the names of arguments; NULL: they have numbers
  *
  * Of an unseen case only its number is told: no shape, no value.
  */
-void verdict_text(const struct mark *mark, const struct marking_plan *plan, struct str *out);
+void verdict_text(const struct mark *mark, const struct marking_plan *plan,
+		  const struct cases *cases, struct str *out);

@@ -73,6 +73,8 @@ static const char *why(const struct record *record)
 		return record->unseen.why ? record->unseen.why : record->unseen.reason;
 	if (record->seen.launch_bound)
 		return "too short to be resolved here (LAUNCH_BOUND)";
+	if (record->unseen.launch_bound)
+		return "unseen cases: too short to be resolved here (LAUNCH_BOUND)";
 	return NULL;
 }
 

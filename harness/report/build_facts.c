@@ -3,7 +3,11 @@
 
 #include "harness/build_config.h"
 #include "harness/config/policy.h"
+#include "harness/config/run_config.h"
 #include "harness/config/task.h"
+#include "harness/report/standing.h"
+#include "harness/run/journal.h"
+#include "harness/run/planned.h"
 #include "harness/run/record.h"
 #include "sandbox/trial.h"
 #include "sandbox/wire.h"
@@ -19,6 +23,19 @@ static const struct {
 	{ "libseccomp", BUILD_LIBSECCOMP },
 	{ "libyaml",    BUILD_LIBYAML },
 	{ "OpenSSL",    BUILD_OPENSSL },
+};
+
+/* What is read and written beside tasks and policies; each names its version. */
+static const struct {
+	const char *key, *name;
+} formats[] = {
+	{ "run_schema",     RUN_CONFIG_SCHEMA },
+	{ "set_schema",     RUN_CONFIG_SET_SCHEMA },
+	{ "planned_schema", PLANNED_SCHEMA },
+	{ "journal_format", JOURNAL_FORMAT },
+	{ "record_schema",  RECORD_SCHEMA },
+	{ "samples_schema", RECORD_SAMPLES_SCHEMA },
+	{ "report_schema",  REPORT_SCHEMA },
 };
 /* clang-format on */
 
@@ -36,9 +53,12 @@ void build_facts_print(const char *program, const char *policy, struct str *out)
 	for (size_t i = 0; i < ARRAY_LEN(libraries); i++)
 		str_addf(out, "%s %s %s", i > 0 ? "," : "", libraries[i].name,
 			 libraries[i].version);
-	str_addf(out, "\nformats    task %lld, policy %lld, %s\n",
+	str_addf(out, "\nformats    task %lld, policy %lld",
 		 (long long) schema_version(&task_schema),
-		 (long long) schema_version(&policy_schema), RECORD_SCHEMA);
+		 (long long) schema_version(&policy_schema));
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		str_addf(out, ", %s", formats[i].name);
+	str_addf(out, "\n");
 	str_addf(out, "launcher   protocol %d\n", WIRE_VERSION);
 	str_addf(out, "Landlock   rules up to ABI %d\n", TRIAL_LANDLOCK_KNOWN);
 	str_addf(out, "program    %s\n", program ? program : "can not be read");
@@ -58,7 +78,8 @@ void build_facts_put(const char *program, const char *policy, struct json_writer
 	json_put_end(json);
 	json_put_int(json, "task_schema", schema_version(&task_schema));
 	json_put_int(json, "policy_schema", schema_version(&policy_schema));
-	json_put_text(json, "record_schema", RECORD_SCHEMA);
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		json_put_text(json, formats[i].key, formats[i].name);
 	json_put_int(json, "protocol", WIRE_VERSION);
 	json_put_int(json, "landlock_abi", TRIAL_LANDLOCK_KNOWN);
 	json_put_text(json, "program_sha256", program);

@@ -39,11 +39,34 @@ static const char *keep(struct journals *journals, const char *text)
 
 /* ---- lines ---- */
 
+static int note_labels(struct journals *journals, const struct json_value *list,
+		       struct journals_run *run, struct err *err)
+{
+	const size_t count = json_count(list);
+	struct planned_label *labels;
+
+	if (count > JOURNALS_LABELS_MAX)
+		return err_set(err, ERR_INPUT, "it has more than %d labels",
+			       (int) JOURNALS_LABELS_MAX);
+	labels = arena_alloc(&journals->arena, count + 1, sizeof(*labels));
+	for (size_t i = 0; i < count; i++) {
+		const char *key = NULL, *value = NULL;
+
+		if (json_get_text(json_item(list, i), "key", NAME_MAX_LEN, &key, err) < 0 ||
+		    json_get_text(json_item(list, i), "value", NAME_MAX_LEN, &value, err) < 0)
+			return err_wrap(err, "label %zu", i + 1);
+		labels[i] = (struct planned_label){ keep(journals, key), keep(journals, value) };
+	}
+	run->labels = labels;
+	run->label_count = count;
+	return 0;
+}
+
 static int note_planned(struct journals *journals, const struct json_value *line,
 			struct journals_run *run, struct err *err)
 {
 	int64_t tasks = 0, agents = 0, repeats = 0;
-	const char *name = NULL;
+	const char *name = NULL, *policy = NULL;
 
 	if (json_get_int(line, "tasks", 1, PLAN_MAX, &tasks, err) < 0 ||
 	    json_get_int(line, "agents", 1, PLAN_MAX, &agents, err) < 0 ||
@@ -51,6 +74,19 @@ static int note_planned(struct journals *journals, const struct json_value *line
 		return -1;
 	if (!json_is_absent(json_member(line, "name")) &&
 	    json_get_text(line, "name", NAME_MAX_LEN, &name, err) < 0)
+		return -1;
+	if (!json_is_absent(json_member(line, "policy_name")) &&
+	    json_get_text(line, "policy_name", NAME_MAX_LEN, &policy, err) < 0)
+		return -1;
+	if (record_read_texts(json_member(line, "weaker"), &journals->arena, &run->weaker,
+			      &run->weaker_count, err) < 0)
+		return err_wrap(err, "weaker");
+	run->policy = keep(journals, policy);
+	if (!json_is_absent(json_member(line, "labels")) &&
+	    note_labels(journals, json_member(line, "labels"), run, err) < 0)
+		return -1;
+	if (!json_is_absent(json_member(line, "planned")) &&
+	    json_get_digest(line, "planned", &run->digest, err) < 0)
 		return -1;
 	run->planned = (size_t) tasks * (size_t) agents * (size_t) repeats;
 	run->name = keep(journals, name);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "harness/run/journal.h"
+#include "harness/run/planned.h"
 #include "harness/run/record.h"
 #include "sandbox/base/arena.h"
 
@@ -16,15 +17,21 @@
  * attempt the latest record counts; those before it were INFRA and are counted. A journal with a
  * line that is off gives nothing at all.
  */
-enum { JOURNALS_RUNS_MAX = 512, JOURNALS_ATTEMPTS_MAX = 200000 };
+enum { JOURNALS_RUNS_MAX = 512, JOURNALS_ATTEMPTS_MAX = 200000, JOURNALS_LABELS_MAX = 64 };
 
 struct journals_run {
-	const char *folder; /* as it was named */
-	const char *run;    /* its id */
-	const char *name;   /* NULL: none */
-	size_t planned;     /* attempts */
-	size_t recorded;    /* of these */
-	size_t infra;       /* records that were INFRA, also those which another one has replaced */
+	const char *folder;        /* as it was named */
+	const char *run;           /* its id */
+	const char *name;          /* NULL: none */
+	const char *policy;        /* NULL: an earlier build did not say */
+	const char *const *weaker; /* walls that it has weaker than the shipped default */
+	size_t weaker_count;
+	size_t planned;  /* attempts */
+	size_t recorded; /* of these */
+	size_t infra;    /* records that were INFRA, also those which another one has replaced */
+	struct planned_label *labels;
+	size_t label_count;
+	struct digest digest; /* of its planned.json; zeros: its journal does not say */
 	bool is_finished;
 	size_t torn; /* bytes behind the last whole line: cut off, or being written now */
 };

@@ -355,7 +355,9 @@ static void add_narrow(const struct standing *standing, struct str *out)
 			str_addf(out, " of ");
 			str_add_shown(out, record->run, strlen(record->run));
 		}
-		str_addf(out, ": full seen score %.1f, unseen ", score_attempt(&result));
+		str_addf(out, ": full seen score ");
+		table_add_double(out, score_attempt(&result), 1);
+		str_addf(out, ", unseen ");
 		str_add_shown(out, record->unseen.kind, strlen(record->unseen.kind));
 		if (record->unseen.cases > 0)
 			str_addf(out, " (%u unseen cases)", record->unseen.cases);

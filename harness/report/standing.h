@@ -12,6 +12,8 @@
  * How agents stand: the figures of generalisation.h for each agent over all its tasks, or for each
  * agent on each task, as tables. Rows stand in the order in which their attempts were given.
  */
+#define REPORT_SCHEMA "proctor/report/1"
+
 enum standing_by { STANDING_BY_AGENT, STANDING_BY_TASK };
 
 struct standing_row {

@@ -113,7 +113,7 @@ void table_tone(struct table *table, enum table_tone tone)
 
 void table_add_duration(struct str *out, int64_t ns)
 {
-	const int64_t seconds = (ns + NS_PER_S / 2) / NS_PER_S;
+	const int64_t seconds = ns / NS_PER_S + (ns % NS_PER_S >= NS_PER_S / 2);
 
 	if (ns < 10 * NS_PER_S - NS_PER_S / 2)
 		str_addf(out, "%.2f s", (double) ns / 1e9);
@@ -126,10 +126,18 @@ void table_add_duration(struct str *out, int64_t ns)
 			 (int) (seconds / 60 % 60), (int) (seconds % 60));
 }
 
+void table_add_double(struct str *out, double value, int decimals)
+{
+	if (fabs(value) < 1e6)
+		str_addf(out, "%.*f", decimals, value);
+	else
+		str_addf(out, "%.3g", value);
+}
+
 static void add_bound(struct str *out, double bound)
 {
 	if (isfinite(bound))
-		str_addf(out, "%.2f", bound);
+		table_add_double(out, bound, 2);
 	else
 		str_addf(out, "?");
 }
@@ -147,13 +155,14 @@ static void show(const struct table_cell *cell, struct str *out)
 		str_addf(out, "%lld", (long long) cell->number);
 		break;
 	case CELL_DOUBLE:
-		str_addf(out, "%.*f", cell->decimals, cell->real);
+		table_add_double(out, cell->real, cell->decimals);
 		break;
 	case CELL_SHARE:
 		str_addf(out, "%.0f %%", 100 * cell->real);
 		break;
 	case CELL_INTERVAL:
-		str_addf(out, "%.2f [", cell->real);
+		table_add_double(out, cell->real, 2);
+		str_addf(out, " [");
 		add_bound(out, cell->low);
 		str_addf(out, ", ");
 		add_bound(out, cell->high);
@@ -445,10 +454,21 @@ static void add_number(struct str *out, double value)
 	str_add(out, text.text + 1, text.len - 2); /* without the brackets */
 }
 
+/*
+ * A spreadsheet takes a text that begins so for a formula, and evaluates it: what others have
+ * written is marked as a text. A tab or a line's end is escaped already.
+ */
+static bool is_formula(const struct str *text)
+{
+	return text->len > 0 && strchr("=+-@", text->text[0]);
+}
+
 static void add_field(struct str *out, const struct str *text)
 {
 	cleanup(str_done) struct str shown = STR_INIT;
 
+	if (is_formula(text))
+		str_add(&shown, "'", 1);
 	str_add_shown(&shown, text->text, text->len);
 	if (!strpbrk(shown.text, ",\"\r\n")) {
 		str_add(out, shown.text, shown.len);

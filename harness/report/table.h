@@ -119,7 +119,8 @@ void table_put(const struct table *table, struct json_writer *json, const char *
  * table_add_csv() - append the table as comma-separated values (RFC 4180, lines end in \n)
  *
  * The first line has the keys. An interval takes three fields, KEY, KEY_low and KEY_high; nothing
- * to say is an empty field.
+ * to say is an empty field. A text that begins with =, +, - or @ gets a ' before it, or a
+ * spreadsheet would evaluate it; control characters are escaped.
  */
 void table_add_csv(const struct table *table, struct str *out);
 
@@ -127,6 +128,12 @@ void table_add_csv(const struct table *table, struct str *out);
  * table_add_duration() - append a duration for people: "0.35 s", "12 s", "3:07", "2:03:07"
  */
 void table_add_duration(struct str *out, int64_t ns);
+
+/**
+ * table_add_double() - append a number for people, with so many @decimals; one of 7 digits and
+ * more as 1.23e+45: who wrote it may be anybody, and a double has up to 309
+ */
+void table_add_double(struct str *out, double value, int decimals);
 
 /**
  * table_text_width() - the columns that a text which can be shown takes on a terminal

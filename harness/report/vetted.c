@@ -3,12 +3,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/judge/constants.h"
 
-/* What tasks/README.md advises for a call of the baseline. */
-#define SHORT_NS 30000
-#define LONG_NS  300000
+/* What tasks/README.md advises: a call of the baseline is no longer, one of a candidate no shorter.
+ */
+#define LONG_NS     300000
+#define RESOLVED_NS 40000
+#define ROOM        4 /* what a good candidate may well gain */
 
 static const struct table_column case_columns[] = {
 	/* clang-format off */
@@ -31,13 +34,20 @@ static const struct table_column solution_columns[] = {
 	/* clang-format on */
 };
 
-static const char *note_of(const struct vetted_case *item, bool is_busy)
+/* It is not only the baseline that has to be long enough: what counts is the shorter of both. */
+static const char *note_of(const struct vetted_case *item, bool is_busy, char *room, size_t size)
 {
+	const double resolved = fmax(is_busy ? 0 : item->floor_ns, RESOLVED_NS);
+
 	if (item->baseline_ns <= item->floor_ns && !is_busy)
 		return "too short to be told from a call: no candidate can be FAST here";
-	if (item->baseline_ns < SHORT_NS)
-		return "shorter than 30 us";
-	return item->baseline_ns > LONG_NS ? "longer than 300 us" : NULL;
+	if (item->baseline_ns <= resolved)
+		return "shorter than 40 us: whatever is faster may be LAUNCH_BOUND";
+	if (item->baseline_ns >= ROOM * resolved)
+		return item->baseline_ns > LONG_NS ? "longer than 300 us" : NULL;
+	snprintf(room, size, "what is more than %.1f times as fast may be LAUNCH_BOUND",
+		 item->baseline_ns / resolved);
+	return room;
 }
 
 static void fill_cases(const struct vetted *vetted, struct table *out)
@@ -45,11 +55,12 @@ static void fill_cases(const struct vetted *vetted, struct table *out)
 	table_init(out, case_columns, ARRAY_LEN(case_columns));
 	for (size_t i = 0; i < vetted->case_count; i++) {
 		const struct vetted_case *item = &vetted->cases[i];
+		char room[80];
 
 		table_text(out, item->name);
 		table_text(out, item->is_unseen ? "unseen" : NULL);
 		table_double(out, item->baseline_ns / 1000, 1);
-		table_text(out, note_of(item, vetted->busy > MARKING_BUSY));
+		table_text(out, note_of(item, vetted->busy > MARKING_BUSY, room, sizeof(room)));
 		table_tone(out, TABLE_DOUBTFUL);
 	}
 }
@@ -81,13 +92,19 @@ static const char *shown_name(const struct vetted *vetted, const char *folder)
 	return vetted->name[0] ? vetted->name : folder;
 }
 
+/* A folder is called as somebody else likes, and so is what an error quotes. */
+static void add_shown(const char *text, struct str *out)
+{
+	str_add_shown(out, text, strlen(text));
+}
+
 void vetted_print(const struct vetted *vetted, const char *folder, const struct table_style *style,
 		  struct str *out)
 {
 	cleanup(table_done) struct table cases = TABLE_INIT, solutions = TABLE_INIT;
 
-	str_addf(out, "%s: %s", shown_name(vetted, folder),
-		 vetted_is_good(vetted) ? "good" : "NOT GOOD");
+	add_shown(shown_name(vetted, folder), out);
+	str_addf(out, ": %s", vetted_is_good(vetted) ? "good" : "NOT GOOD");
 	if (vetted->marking_ns > 0) {
 		str_addf(out, "; a marking of %d blocks takes about ", JUDGE_BLOCKS);
 		table_add_duration(out, vetted->marking_ns);
@@ -100,8 +117,10 @@ void vetted_print(const struct vetted *vetted, const char *folder, const struct 
 			 "this machine is busy: for %.0f %% of the time the CPU was others', and "
 			 "all times are too long\n",
 			 100 * vetted->busy);
-	if (vetted->problem.kind != ERR_NONE)
-		str_addf(out, "%s\n", vetted->problem.text);
+	if (vetted->problem.kind != ERR_NONE) {
+		add_shown(vetted->problem.text, out);
+		str_addf(out, "\n");
+	}
 	fill_cases(vetted, &cases);
 	if (vetted->case_count > 0)
 		table_print(&cases, style, out);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/judge/constants.h"
+
 /* tasks/README.md, "Types" */
 static const char *c_type(const struct arg *arg, bool is_wide)
 {
@@ -60,11 +62,6 @@ static struct side side_of(const struct task *task, enum worker_role role)
 			      task->build.out.items[0] };
 }
 
-static const char *arg_name(const struct task *task, uint32_t index)
-{
-	return index < task->cases.arg_count ? task->cases.args[index].name : "?";
-}
-
 static const char called[] =
 	"compare name, order and type of its parameters with how the task says it is called";
 
@@ -88,10 +85,25 @@ static int on_death(const struct side *side, const struct mark *mark, const char
 		       side->name, how, called, prototype);
 }
 
+static int on_timeout(const struct task *task, const struct side *side, const struct mark *mark,
+		      struct err *err)
+{
+	if (!mark->has_case)
+		return err_set(err, ERR_INPUT,
+			       "%s takes longer than %lld s to load, before it is called: does a "
+			       "constructor in its library wait, or start processes that keep the "
+			       "CPU?",
+			       side->name, (long long) (JUDGE_START_NS / NS_PER_S));
+	return err_set(err, ERR_INPUT,
+		       "mark.call_wall: a call of %s takes longer than %llu ms; raise it, or make "
+		       "cases smaller",
+		       side->name, (unsigned long long) task->mark.call_wall_ms);
+}
+
 static int on_value(const struct task *task, const struct side *side, const struct mark *mark,
 		    const char *prototype, struct err *err)
 {
-	const char *arg = arg_name(task, mark->arg);
+	const char *name = cases_arg_name(&task->cases, mark->arg), *arg = name ? name : "?";
 
 	if (mark->reason == REASON_UNWRITTEN)
 		return err_set(err, ERR_INPUT,
@@ -112,11 +124,13 @@ static int on_reason(const struct task *task, const struct side *side, const str
 {
 	switch (mark->reason) {
 	case REASON_NO_LIBRARY:
-		return err_set(
-			err, ERR_INPUT,
-			"%s.out: '%s' can not be loaded as a shared library; build it with "
-			"-shared and -fPIC, and name the libraries that it uses, such as -lm",
-			side->build, side->library);
+		return err_set(err, ERR_INPUT,
+			       "%s.out: '%s' can not be loaded as a shared library; build it with "
+			       "-shared and -fPIC, and name the libraries that it uses, such as "
+			       "-lm; or it uses a "
+			       "function that neither it nor a library that it names defines "
+			       "(-Wl,-z,defs shows which)",
+			       side->build, side->library);
 	case REASON_NO_SYMBOL:
 		return err_set(err, ERR_INPUT,
 			       "%s: the library of %s has no function '%s'; write the name of one "
@@ -130,10 +144,7 @@ static int on_reason(const struct task *task, const struct side *side, const str
 			       "smaller, or raise worker.memory of the policy",
 			       side->name);
 	case REASON_TIMEOUT:
-		return err_set(err, ERR_INPUT,
-			       "mark.call_wall: a call of %s takes longer than %llu ms; raise it, "
-			       "or make cases smaller",
-			       side->name, (unsigned long long) task->mark.call_wall_ms);
+		return on_timeout(task, side, mark, err);
 	case REASON_VALUE:
 	case REASON_UNWRITTEN:
 		return on_value(task, side, mark, prototype, err);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/run/agent.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/config/catalog.h"
 #include "harness/evidence/tree.h"
 #include "harness/run/compose.h"
 #include "sandbox/base/fd.h"
@@ -19,6 +22,34 @@
 static const struct stream_limits script_limits = { SCRIPT_MAX, SCRIPT_MAX,      4096,
 						    32,         STREAM_PATH_MAX, 0 };
 
+enum { SHOWN_SOLUTIONS = 8 };
+
+/* Which there are, so that a name that is mistyped is found. */
+static int no_solution(int task_fd, const char *name, struct err *err)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	struct err ignored = ERR_INIT;
+	auto_fd folder = path_open_folder(task_fd, "solutions", &ignored);
+	const char **names = NULL;
+	size_t count = 0;
+
+	if (folder >= 0)
+		names = catalog_names(folder, &arena, &count, &ignored);
+	for (size_t i = 0; names && i < MIN_OF(count, (size_t) SHOWN_SOLUTIONS); i++) {
+		str_addf(&text, "%s ", i > 0 ? "," : "; there are");
+		str_add_shown(&text, names[i], strlen(names[i]));
+	}
+	if (count > SHOWN_SOLUTIONS)
+		str_addf(&text, " and %zu more", count - SHOWN_SOLUTIONS);
+	if (count == 0)
+		str_addf(&text, "; the task has none");
+	err->kind = ERR_INPUT;
+	if (err->sys != ENOENT)
+		return err_wrap(err, "solution '%s'", name);
+	return err_set(err, ERR_INPUT, "there is no solution '%s'%s", name, text.text);
+}
+
 int agent_pack_solution(int task_fd, const char *name, int out_fd, struct err *err)
 {
 	struct stream_counts counts;
@@ -29,10 +60,8 @@ int agent_pack_solution(int task_fd, const char *name, int out_fd, struct err *e
 	if (!path_is_relative(path))
 		return err_set(err, ERR_INPUT, "'%s' is no name of a solution", name);
 	folder = path_open_folder(task_fd, path, err);
-	if (folder < 0) {
-		err->kind = ERR_INPUT;
-		return err_wrap(err, "there is no solution '%s'", name);
-	}
+	if (folder < 0)
+		return no_solution(task_fd, name, err);
 	return tree_pack(folder, &script_limits, out_fd, &counts, err);
 }
 

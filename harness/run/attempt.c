@@ -210,16 +210,8 @@ static int freeze(struct attempt *attempt, struct err *err)
 static bool can_be_built(const struct attempt *attempt, char *why, size_t room)
 {
 	const struct stream_limits limits = compose_candidate_limits(&attempt->run->policy);
-	const struct stream_counts *has = &attempt->changes.counts;
 
-	if (has->bytes <= limits.total && has->files + has->folders <= limits.entries)
-		return true;
-	snprintf(why, room,
-		 "the candidate has %llu bytes in %llu files and folders; the policy's build jail "
-		 "takes %llu in %u",
-		 (unsigned long long) has->bytes, (unsigned long long) (has->files + has->folders),
-		 (unsigned long long) limits.total, limits.entries);
-	return false;
+	return build_takes(&limits, &attempt->changes.counts, why, room);
 }
 
 /* What a build printed that was cut off: no log is written over, so it has to go. */
@@ -447,6 +439,7 @@ static int record(struct attempt *attempt, struct err *err)
 	attempt->state = ATTEMPT_RECORDED;
 	json = seat_begin(attempt->seat, ATTEMPT_RECORDED_LINE);
 	json_put_bool(json, "stopped", attempt->stopped);
+	json_put_digest(json, "file", attempt->has_file ? &attempt->record_file : NULL);
 	record_put(json, "record", &made);
 	return seat_commit(attempt->seat, err);
 }

@@ -44,6 +44,8 @@ struct attempt {
 	struct samples samples;
 	bool was_judged; /* by a judge whose verdict was not recorded */
 
+	bool has_file;             /* the record is in the attempt's folder as well */
+	struct digest record_file; /* its digest */
 	struct record_times times;
 	bool stopped;     /* the operator did not want it to go on */
 	struct err infra; /* what went wrong on our side */

@@ -36,33 +36,68 @@ static void judge_ending(const struct jail_outcome *outcome, char *why, size_t r
 			 names_text(ending_names, (int) result->ending));
 }
 
-/* The first promised file that is not there; NULL if all are. */
-static const char *find_missing(const struct manifest *manifest, const struct argv *promised)
+static const struct manifest_entry *find(const struct manifest *manifest, const char *path)
 {
-	for (uint64_t i = 0; i < promised->count; i++) {
-		bool found = false;
-
-		for (size_t j = 0; j < manifest->count && !found; j++)
-			found = manifest->entries[j].kind == STREAM_FILE &&
-				strcmp(manifest->entries[j].path, promised->items[i]) == 0;
-		if (!found)
-			return promised->items[i];
-	}
+	for (size_t i = 0; i < manifest->count; i++)
+		if (strcmp(manifest->entries[i].path, path) == 0)
+			return &manifest->entries[i];
 	return NULL;
+}
+
+static void show_size(uint64_t bytes, char *out, size_t room)
+{
+	if (bytes % MIB == 0)
+		snprintf(out, room, "%llu MiB", (unsigned long long) (bytes / MIB));
+	else
+		snprintf(out, room, "%llu bytes", (unsigned long long) bytes);
+}
+
+void build_judge_products(const struct manifest *manifest, const struct argv *promised,
+			  const struct stream_limits *limits, char *why, size_t room)
+{
+	char most[64];
+
+	show_size(limits->total, most, sizeof(most));
+	why[0] = '\0';
+	for (uint64_t i = 0; i < promised->count && why[0] == '\0'; i++) {
+		const char *path = promised->items[i];
+		const struct manifest_entry *entry = find(manifest, path);
+
+		if (entry && entry->reason == STREAM_OVERSIZE)
+			snprintf(why, room, "the build's '%s' is larger than %s", path, most);
+		else if (entry && entry->reason == STREAM_OVER_TOTAL)
+			snprintf(why, room,
+				 "the build's files are larger than %s together, so that '%s' does "
+				 "not fit",
+				 most, path);
+		else if (!entry || entry->kind != STREAM_FILE)
+			snprintf(why, room, "the build left no '%s'", path);
+	}
+}
+
+bool build_takes(const struct stream_limits *limits, const struct stream_counts *has, char *why,
+		 size_t room)
+{
+	if (has->bytes <= limits->total && has->files + has->folders <= limits->entries)
+		return true;
+	snprintf(why, room,
+		 "the candidate has %llu bytes in %llu files and folders; the policy's build jail "
+		 "takes %llu in %u",
+		 (unsigned long long) has->bytes, (unsigned long long) (has->files + has->folders),
+		 (unsigned long long) limits->total, limits->entries);
+	return false;
 }
 
 static int look_at_products(const struct task_build *build, const struct jail_spec *spec, int fd,
 			    struct build_result *result, struct err *err)
 {
 	cleanup(manifest_done) struct manifest manifest = MANIFEST_INIT;
-	const char *missing;
 
 	if (rewind_to_start(fd, err) < 0 ||
 	    manifest_read(fd, &spec->collect.limits, &manifest, err) < 0)
 		return err_wrap(err, "what the build left");
-	missing = find_missing(&manifest, &build->out);
-	if (missing)
-		snprintf(result->why, sizeof(result->why), "the build left no '%s'", missing);
+	build_judge_products(&manifest, &build->out, &spec->collect.limits, result->why,
+			     sizeof(result->why));
 	result->digest = manifest.root;
 	return 0;
 }

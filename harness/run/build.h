@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/evidence/manifest.h"
 #include "harness/run/run.h"
 
 /*
@@ -30,3 +31,18 @@ struct build_result {
  */
 int build_tree(const struct build_job *job, struct build_result *result,
 	       struct err *err) must_check;
+
+/**
+ * build_judge_products() - is all there that a build promises to leave?
+ * @manifest: of what it left
+ * @limits:   that this was collected by
+ * @why:      empty then; else what is not
+ */
+void build_judge_products(const struct manifest *manifest, const struct argv *promised,
+			  const struct stream_limits *limits, char *why, size_t room);
+
+/**
+ * build_takes() - can a build jail hold a candidate? Says in @why that it can not
+ */
+bool build_takes(const struct stream_limits *limits, const struct stream_counts *has, char *why,
+		 size_t room);

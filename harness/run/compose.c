@@ -2,6 +2,7 @@
 #include "harness/run/compose.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "sandbox/base/mem.h"
 
@@ -50,8 +51,8 @@ static void take_accepted(const struct policy *policy, struct jail_spec *spec)
 	spec->accept_landlock = policy_accepts(policy, ACCEPT_LANDLOCK);
 }
 
-static void take_role(const struct policy *policy, const struct policy_role *role,
-		      struct jail_spec *spec)
+void compose_role(const struct policy *policy, const struct policy_role *role,
+		  struct jail_spec *spec)
 {
 	take_accepted(policy, spec);
 	spec->time.wall_ms = role->wall_ms;
@@ -62,6 +63,13 @@ static void take_role(const struct policy *policy, const struct policy_role *rol
 	spec->cgroup.pids = role->pids;
 	spec->cgroup.cpu_milli = role->cpus_milli;
 	spec->rlimits.files = role->nofile;
+	spec->rlimits.stack = role->stack;
+	spec->rlimits.memlock = role->memlock;
+	spec->rlimits.file_size = role->file_size;
+	spec->rlimits.msgqueue = role->msgqueue;
+	spec->rlimits.sigpending = role->sigpending;
+	if (role->syscalls >> SYSCALLS_PROFILER & 1)
+		spec->extra_calls |= SECCOMP_BIT(SECCOMP_EXTRA_PROFILER);
 	spec->plan.tmpfs[0].bytes = role->workspace.size;
 	spec->plan.tmpfs[0].inodes = role->workspace.inodes;
 	spec->plan.tmpfs[1].bytes = role->tmp.size;
@@ -106,16 +114,46 @@ static void bound(struct stream_limits *limits, const struct policy_tmpfs *next)
 	limits->entries = (uint32_t) MIN_OF((uint64_t) limits->entries, next->inodes / 2);
 }
 
+static bool is_set(const struct policy_environment *environment, const char *entry)
+{
+	const size_t len = strcspn(entry, "=");
+
+	for (size_t i = 0; i < environment->count; i++)
+		if (strlen(environment->items[i].name) == len &&
+		    strncmp(environment->items[i].name, entry, len) == 0)
+			return true;
+	return false;
+}
+
+/* The variables that a jail of this role has anyhow, and those of the policy beside or over them.
+ */
+static int add_environment(struct jail_spec *spec, const char *const *environment,
+			   const struct policy_environment *more, struct err *err)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+
+	for (size_t i = 0; environment[i]; i++)
+		if (!is_set(more, environment[i]) && spec_add_env(spec, environment[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < more->count; i++) {
+		const struct policy_variable *item = &more->items[i];
+
+		if (spec_add_env(spec, arena_printf(&arena, "%s=%s", item->name, item->value),
+				 err) < 0)
+			return err_wrap(err, "environment");
+	}
+	return 0;
+}
+
 /* The command and its environment, which the spec wants last, and the check of it all. */
 static int finish(struct jail_spec *spec, const char *const *argv, const char *const *environment,
-		  struct err *err)
+		  const struct policy_role *role, struct err *err)
 {
 	for (size_t i = 0; argv[i]; i++)
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;
-	for (size_t i = 0; environment[i]; i++)
-		if (spec_add_env(spec, environment[i], err) < 0)
-			return -1;
+	if (add_environment(spec, environment, &role->environment, err) < 0)
+		return -1;
 	return spec_check(spec, err);
 }
 
@@ -132,6 +170,16 @@ struct stream_limits compose_candidate_limits(const struct policy *policy)
 
 	limits.total = STREAM_BYTES_MAX;
 	bound(&limits, &policy->build.workspace);
+	return limits;
+}
+
+/* A library that a worker's jail can not hold was not built. */
+struct stream_limits compose_product_limits(const struct policy *policy)
+{
+	const struct tmpfs_slice out = { .bytes = BUILD_OUT_BYTES, .inodes = BUILD_OUT_INODES };
+	struct stream_limits limits = limits_of(&out);
+
+	bound(&limits, &policy->worker.workspace);
 	return limits;
 }
 
@@ -157,13 +205,13 @@ int compose_agent(const struct policy *policy, const struct task *task,
 	role.workspace.size = tighter(role.workspace.size, limits->workspace);
 	role.workspace.inodes = tighter(role.workspace.inodes, limits->inodes);
 	spec_init(out, "agent");
-	take_role(policy, &role, out);
+	compose_role(policy, &role, out);
 	add_tree(out, COMPOSE_WORK, 0);
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
 	if (given)
 		add_given(out, given);
 	collect_tmpfs(out, 0);
-	return finish(out, argv, agent_environment, err);
+	return finish(out, argv, agent_environment, &policy->agent, err);
 }
 
 int compose_build(const struct policy *policy, const struct task_build *build,
@@ -173,13 +221,12 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	const char *const *argv = task_build_argv(build, COMPOSE_OUT, &arena);
 
 	spec_init(out, "build");
-	take_role(policy, &policy->build, out);
+	compose_role(policy, &policy->build, out);
 	out->time.wall_ms = tighter(policy->build.wall_ms, build->wall_ms);
 	add_tree(out, COMPOSE_WORK, 0);
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
-	/* A library that a worker's jail can not hold was not built. */
-	bound(&out->collect.limits, &policy->worker.workspace);
-	return finish(out, argv, compose_environment, err);
+	out->collect.limits = compose_product_limits(policy);
+	return finish(out, argv, compose_environment, &policy->build, err);
 }
 
 int compose_worker(const struct policy *policy, const char *library, const char *symbol,
@@ -189,7 +236,7 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 	const char *argv[] = { "proctor-worker", library ? path : NULL, symbol, NULL };
 
 	spec_init(out, "worker");
-	take_role(policy, &policy->worker, out);
+	compose_role(policy, &policy->worker, out);
 	out->time.grace_ms = 0; /* what a worker still had to say does not matter */
 	out->time.idle_ms = 0;  /* it waits for the judge, held for most of the time */
 	snprintf(out->cgroup.cpus, sizeof(out->cgroup.cpus), "%u", cpu);
@@ -200,7 +247,7 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 		add_tree(out, COMPOSE_WORK, 0);
 		snprintf(path, sizeof(path), COMPOSE_WORK "/%s", library);
 	}
-	return finish(out, argv, compose_environment, err);
+	return finish(out, argv, compose_environment, &policy->worker, err);
 }
 
 int compose_check(const struct policy *policy, const struct task *task, struct err *err)

@@ -22,6 +22,13 @@
 extern const char *const compose_environment[];
 
 /**
+ * compose_role() - the limits of a role of the policy, and what the policy does without; the rest
+ * of the spec stays as it is
+ */
+void compose_role(const struct policy *policy, const struct policy_role *role,
+		  struct jail_spec *spec);
+
+/**
  * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files, tree 2
  * what it is given; the workspace is collected, all that fits into it
  * @given: what tree 2 holds; NULL: there is none
@@ -36,6 +43,11 @@ int compose_agent(const struct policy *policy, const struct task *task,
  * unpack; more is the agent's failure and not ours
  */
 struct stream_limits compose_candidate_limits(const struct policy *policy);
+
+/**
+ * compose_product_limits() - what a build may leave that a worker's jail can hold
+ */
+struct stream_limits compose_product_limits(const struct policy *policy);
 
 /**
  * compose_build() - a build jail: tree 0 goes to /work, where the build's command runs; what it

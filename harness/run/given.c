@@ -8,6 +8,7 @@
 
 #include "harness/config/task.h"
 #include "harness/config/task_given.h"
+#include "harness/run/given_limits.h"
 #include "harness/run/launcher.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -77,6 +78,17 @@ static int add_task(struct packing *packing, const char *path, const char *sourc
 	return add_text(packing, path, &reduced, false, err);
 }
 
+static int add_limits(struct packing *packing, const char *path, const char *source,
+		      struct err *err)
+{
+	const struct given_limits limits = given_limits_of(packing->what->policy);
+	cleanup(str_done) struct str text = STR_INIT;
+
+	(void) source;
+	given_limits_text(&limits, &text);
+	return add_text(packing, path, &text, false, err);
+}
+
 static int add_program(struct packing *packing, const char *path, const char *source,
 		       struct err *err)
 {
@@ -135,6 +147,7 @@ static const struct {
 	{ "bin/proctor-check",  add_program, "proctor-check" },
 	{ "bin/proctor-worker", add_program, "proctor-worker" },
 	{ "evaluate",           add_tree,    "evaluate.tree" },
+	{ GIVEN_LIMITS_FILE,    add_limits,  NULL },
 	{ "oracle",             add_tree,    "oracle.tree" },
 	{ "task.yaml",          add_task,    "task.yaml" },
 	{ "workspace",          add_tree,    "pristine.tree" },

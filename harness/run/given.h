@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/config/policy.h"
 #include "sandbox/base/err.h"
 
 /*
@@ -12,6 +13,7 @@
  *				not editable
  *	evaluate/		the oracle, to be read
  *	baseline/ oracle/	both as the judge runs them
+ *	limits.yaml		what the judge allows (harness/run/given_limits.h)
  *	bin/			proctor-check, and the worker program that it takes
  *
  * It is a copy, and unpacked anew for each attempt: nothing that an agent does to it reaches
@@ -23,6 +25,7 @@ struct given {
 	int task_fd;          /* the task's folder */
 	int trees_fd;         /* has pristine.tree, evaluate.tree, baseline.tree, oracle.tree */
 	const char *programs; /* the folder of proctor's programs, see launcher.h */
+	const struct policy *policy;
 };
 
 /**

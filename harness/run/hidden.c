@@ -103,36 +103,26 @@ int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct m
 	return 0;
 }
 
-/* The draws of hidden_plan() once more, up to the one that is asked for. */
-static int draw_again(const struct cases *cases, struct inputs *inputs, uint32_t count,
-		      struct task_case *out, struct err *err)
-{
-	const struct expr_draw draw = { .next = next_draw, .user = inputs };
-	uint32_t drawn = 0;
-
-	for (size_t i = 0; i < cases->hidden_count; i++)
-		for (uint64_t k = 0; k < cases->hidden[i].cases && drawn < count; k++, drawn++)
-			if (cases_draw(cases, i, &draw, out, err) < 0)
-				return -1;
-	return 0;
-}
-
-int hidden_dims(const struct task *task, const uint8_t key[INPUTS_KEY], uint32_t index,
-		int64_t *dims, struct err *err)
+int hidden_dims(const struct task *task, const uint8_t key[INPUTS_KEY],
+		int64_t (*dims)[DIMS_MAX + 1], struct err *err)
 {
 	static const uint64_t numbers[INPUTS_NUMBERS];
 	cleanup(inputs_done) struct inputs inputs = INPUTS_INIT;
+	const struct expr_draw draw = { .next = next_draw, .user = &inputs };
 	const struct cases *cases = &task->cases;
-	struct task_case drawn = { 0 };
+	const size_t size = cases->dims.given * sizeof(**dims);
+	struct task_case drawn;
 
-	if (index < cases->seen_count) {
-		memcpy(dims, cases->seen[index].dims, cases->dims.given * sizeof(*dims));
-		return 0;
-	}
-	if (inputs_open(&inputs, key, HIDDEN_STREAM, numbers, err) < 0 ||
-	    draw_again(cases, &inputs, index - (uint32_t) cases->seen_count + 1, &drawn, err) < 0)
+	for (size_t i = 0; i < cases->seen_count; i++)
+		memcpy(*dims++, cases->seen[i].dims, size);
+	if (inputs_open(&inputs, key, HIDDEN_STREAM, numbers, err) < 0)
 		return -1;
-	memcpy(dims, drawn.dims, cases->dims.given * sizeof(*dims));
+	for (size_t i = 0; i < cases->hidden_count; i++)
+		for (uint64_t k = 0; k < cases->hidden[i].cases; k++) {
+			if (cases_draw(cases, i, &draw, &drawn, err) < 0)
+				return -1;
+			memcpy(*dims++, drawn.dims, size);
+		}
 	return 0;
 }
 

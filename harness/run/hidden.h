@@ -22,12 +22,11 @@ int hidden_plan(const struct task *task, const uint8_t key[INPUTS_KEY], struct m
 		struct err *err) must_check;
 
 /**
- * hidden_dims() - the dimensions of one case of that plan, for who may know them
- * @index: of the case
- * @dims:  receives the given ones, room for DIMS_MAX + 1
+ * hidden_dims() - the given dimensions of each case of that plan, for who may know them
+ * @dims: receives them in the order of the plan, room for CASES_MAX
  */
-int hidden_dims(const struct task *task, const uint8_t key[INPUTS_KEY], uint32_t index,
-		int64_t *dims, struct err *err) must_check;
+int hidden_dims(const struct task *task, const uint8_t key[INPUTS_KEY],
+		int64_t (*dims)[DIMS_MAX + 1], struct err *err) must_check;
 
 /**
  * hidden_name_dims() - append "rows=256 cols=128"

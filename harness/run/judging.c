@@ -69,12 +69,13 @@ static int ask_for_key(const struct judging *what, struct judging_result *result
 	return 0;
 }
 
-static void put_why(const struct mark *mark, const struct marking_plan *plan, char *out)
+static void put_why(const struct mark *mark, const struct marking_plan *plan,
+		    const struct cases *cases, char *out)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
 	if (mark->kind != MARK_NONE)
-		verdict_text(mark, plan, &text);
+		verdict_text(mark, plan, cases, &text);
 	snprintf(out, JUDGING_WHY_MAX, "%s", text.text);
 }
 
@@ -102,8 +103,8 @@ static int mark(const struct judging *what, struct judging_result *result, struc
 	result->wall_ns = made.wall_ns;
 	result->seen = made.seen;
 	result->unseen = made.unseen;
-	put_why(&made.seen.mark, plan, result->seen_why);
-	put_why(&made.unseen.mark, plan, result->unseen_why);
+	put_why(&made.seen.mark, plan, &what->task->cases, result->seen_why);
+	put_why(&made.unseen.mark, plan, &what->task->cases, result->unseen_why);
 	result->case_count = plan->case_count;
 	memcpy(result->cases, made.cases, sizeof(result->cases));
 	for (uint32_t i = 0; i < plan->case_count; i++) {

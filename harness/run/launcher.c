@@ -17,6 +17,8 @@
 /* Jails are killed at once when their client goes; a stuck kernel should not hold us forever. */
 #define LEAVE_MS (30 * 1000)
 
+const char *const launcher_prefixes[] = { PROCTOR_LIBEXECDIR, PROCTOR_DATADIR, NULL };
+
 int launcher_open_program(const char *folder, const char *name, struct err *err)
 {
 	const char *const folders[] = { folder, PROCTOR_LIBEXECDIR };
@@ -41,10 +43,14 @@ int launcher_open_program(const char *folder, const char *name, struct err *err)
 no_return static void execute(int program_fd, int socket_fd)
 {
 	static char *const no_environment[] = { NULL };
-	char name[] = "proctor-launcher", socket[32], prefix[] = "--prefix=" PROCTOR_LIBEXECDIR,
-	     data[] = "--prefix=" PROCTOR_DATADIR;
-	char *const argv[] = { name, socket, prefix, data, NULL };
+	char name[] = "proctor-launcher", socket[32];
+	char prefixes[ARRAY_LEN(launcher_prefixes) - 1][PATH_MAX];
+	char *argv[2 + ARRAY_LEN(launcher_prefixes)] = { name, socket };
 
+	for (size_t i = 0; launcher_prefixes[i]; i++) {
+		snprintf(prefixes[i], sizeof(prefixes[i]), "--prefix=%s", launcher_prefixes[i]);
+		argv[2 + i] = prefixes[i];
+	}
 	snprintf(socket, sizeof(socket), "--socket=%d", socket_fd);
 	if (fcntl(socket_fd, F_SETFD, 0) == 0)
 		execveat(program_fd, "", argv, no_environment, AT_EMPTY_PATH);

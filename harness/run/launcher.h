@@ -22,6 +22,9 @@ struct launcher {
 
 #define LAUNCHER_INIT ((struct launcher){ .process = PROCESS_INIT, .socket_fd = -1 })
 
+/* Folders of proctor's own that the launcher covers in jails; NULL is behind the last. */
+extern const char *const launcher_prefixes[];
+
 /**
  * launcher_open_program() - open one of proctor's own programs ("proctor-launcher")
  * @folder: looked for here first: the folder of the running program, which is a build folder with

@@ -21,10 +21,12 @@ struct note_marks {
 
 /**
  * note_parse() - find the marks in the text of a NOTE.md
+ * @out: both MARK_NONE where it has no 'Expected:'; untouched on failure
  *
- * Return: false if there are none.
+ * What looks like marks and can not be read, or stands where it must not, is ERR_INPUT with its
+ * line: "NOTE.md:3: 'VALD' is none of VALID, …".
  */
-bool note_parse(const char *text, size_t len, struct note_marks *out);
+int note_parse(const char *text, size_t len, struct note_marks *out, struct err *err) must_check;
 
 /**
  * note_default() - what the name of a solution promises where its NOTE.md does not: "honest-…" is

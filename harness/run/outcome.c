@@ -143,6 +143,8 @@ static void fill_marks(struct attempt *attempt, struct record *out)
 	out->unseen = mark_of(judged, &judged->unseen, judged->unseen_why, false, attempt->run);
 	if (judged->seen.stats.blocks > 0 && judged->seen.stats.launch_bound)
 		labels[out->label_count++] = "LAUNCH_BOUND";
+	if (judged->unseen.stats.blocks > 0 && judged->unseen.stats.launch_bound)
+		labels[out->label_count++] = "LAUNCH_BOUND_UNSEEN";
 	for (uint32_t i = 0; i < judged->case_count; i++) {
 		if (judged->cases[i].clock_mismatch) {
 			labels[out->label_count++] = "CLOCK_MISMATCH";
@@ -233,7 +235,7 @@ static int write_samples(const struct attempt *attempt, struct digest *out, stru
 	return record_write_samples(&samples, attempt->folder_fd, out, err);
 }
 
-static int write_files(const struct attempt *attempt, struct record *record, struct err *err)
+static int write_files(struct attempt *attempt, struct record *record, struct err *err)
 {
 	struct digest samples;
 
@@ -242,7 +244,10 @@ static int write_files(const struct attempt *attempt, struct record *record, str
 			return -1;
 		record->digests.samples = &samples;
 	}
-	return record_write(record, attempt->folder_fd, err);
+	if (record_write(record, attempt->folder_fd, &attempt->record_file, err) < 0)
+		return -1;
+	attempt->has_file = true;
+	return 0;
 }
 
 int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
@@ -255,6 +260,8 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 		.task = attempt->planned->name,
 		.agent = attempt->agent->name,
 		.policy = run->policy.name,
+		.weaker = run->weaker,
+		.weaker_count = run->weaker_count,
 		.attempt = attempt->slot->attempt,
 		.tier = "T2",
 		.trust = "OPERATOR-TRUSTED",

@@ -283,7 +283,8 @@ static int check_files(int folder_fd, const struct planned *planned, struct err 
 	return 0;
 }
 
-int planned_read(int folder_fd, struct planned *out, struct digest *digest_out, struct err *err)
+int planned_read(int folder_fd, const struct digest *expected, struct planned *out,
+		 struct digest *digest_out, struct err *err)
 {
 	cleanup(planned_done) struct planned made = PLANNED_INIT;
 	cleanup(str_done) struct str text = STR_INIT;
@@ -291,13 +292,16 @@ int planned_read(int folder_fd, struct planned *out, struct digest *digest_out, 
 
 	if (io_read_file(folder_fd, PLANNED_FILE, FILE_MAX, &text, err) < 0)
 		return -1;
+	*digest_out = digest_sha256(text.text, text.len);
+	if (expected && !digest_equal(expected, digest_out))
+		return err_set(err, ERR_INPUT,
+			       "'" PLANNED_FILE "' is not what the journal says: it was changed");
 	if (json_parse(&json, text.text, text.len, FILE_MAX, err) < 0 ||
 	    get_all(json_root(&json), &made, err) < 0) {
 		return err_wrap(err, PLANNED_FILE);
 	}
 	if (check_files(folder_fd, &made, err) < 0)
 		return -1;
-	*digest_out = digest_sha256(text.text, text.len);
 	*out = take(made, PLANNED_INIT);
 	return 0;
 }

@@ -121,10 +121,11 @@ int planned_write(const struct planned *planned, int folder_fd, struct digest *d
 
 /**
  * planned_read() - read it again, and see that every file is as it was (ERR_INPUT if not)
- * @out: planned_done() frees it
+ * @expected: the digest that the journal has of it; NULL: none yet
+ * @out:      planned_done() frees it
  */
-int planned_read(int folder_fd, struct planned *out, struct digest *digest_out,
-		 struct err *err) must_check;
+int planned_read(int folder_fd, const struct digest *expected, struct planned *out,
+		 struct digest *digest_out, struct err *err) must_check;
 
 /**
  * planned_done() - free everything; it is PLANNED_INIT again

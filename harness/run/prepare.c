@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/config/policy_diff.h"
 #include "harness/evidence/manifest.h"
 #include "harness/evidence/tree.h"
 #include "harness/run/agent.h"
@@ -77,18 +78,9 @@ static int prepare_policy(struct run *run, const struct run_plan *plan, struct e
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
-	if (plan->policy_fd < 0) {
-		size_t len;
-		const char *built_in = policy_default_text(&len);
-
-		str_add(&text, built_in, len);
-	} else if (io_read_fd(plan->policy_fd, POLICY_FILE_MAX, plan->policy_path, &text, err) <
-		   0) {
+	if (policy_file_read(&plan->policy, &run->policy, &text, err) < 0)
 		return -1;
-	}
-	if (policy_parse(plan->policy_fd < 0 ? "the built-in policy" : plan->policy_path, text.text,
-			 text.len, &run->policy, err) < 0)
-		return -1;
+	run->weaker = policy_weaker(&run->policy, &run->arena, &run->weaker_count);
 	run->planned.policy = digest_sha256(text.text, text.len);
 	if (io_replace_file(run->place->folder_fd, PLANNED_POLICY, text.text, text.len, 0644, err) <
 	    0)
@@ -212,6 +204,7 @@ static int pack_given(const struct job *job, struct err *err)
 		.task_fd = job->from_fd,
 		.trees_fd = job->folder_fd,
 		.programs = job->run->place->programs,
+		.policy = &job->run->policy,
 	};
 	auto_fd tree = new_file(job->folder_fd, GIVEN_FILE, err);
 
@@ -235,7 +228,9 @@ static int pack_agents(const struct job *job, struct err *err)
 			if (tree < 0 ||
 			    agent_pack_solution(job->from_fd, agent->solution, tree, err) < 0 ||
 			    sync_it(tree, path, err) < 0)
-				return err_wrap(err, "agent '%s'", agent->name);
+				return err_wrap(err, "%s%sagent '%s'",
+						agent->where ? agent->where : "",
+						agent->where ? ": " : "", agent->name);
 		}
 		if (planned_digest_file(run_fd, path, &job->planned->agents[i], err) < 0)
 			return -1;

@@ -55,7 +55,7 @@ static void put_time(struct json_writer *json, const char *key, int64_t value)
 	put_known(json, key, value == 0 ? RECORD_UNKNOWN : value);
 }
 
-static void put_texts(struct json_writer *json, const char *key, const char *const *texts,
+void record_put_texts(struct json_writer *json, const char *key, const char *const *texts,
 		      size_t count)
 {
 	json_put_array(json, key);
@@ -74,7 +74,7 @@ static void put_ending(struct json_writer *json, const struct record_ending *end
 	json_put_text(json, "how", ending->how);
 	put_known(json, "code", ending->code);
 	put_known(json, "signal", ending->signal);
-	put_texts(json, "flags", ending->flags, ending->flag_count);
+	record_put_texts(json, "flags", ending->flags, ending->flag_count);
 	json_put_end(json);
 }
 
@@ -197,6 +197,7 @@ void record_put(struct json_writer *json, const char *key, const struct record *
 	json_put_text(json, "task", record->task);
 	json_put_text(json, "agent", record->agent);
 	json_put_text(json, "policy", record->policy);
+	record_put_texts(json, "weaker", record->weaker, record->weaker_count);
 	json_put_int(json, "attempt", record->attempt);
 	json_put_text(json, "tier", record->tier);
 	json_put_text(json, "trust", record->trust);
@@ -208,7 +209,7 @@ void record_put(struct json_writer *json, const char *key, const struct record *
 	put_mark(json, "unseen", &record->unseen, true);
 	json_put_double(json, "score", record_is_marked(record) ? score_attempt(&result) : NAN);
 	json_put_text(json, "infra", record->infra);
-	put_texts(json, "labels", record->labels, record->label_count);
+	record_put_texts(json, "labels", record->labels, record->label_count);
 	put_times(json, &record->times);
 	put_usage(json, &record->usage);
 	put_digests(json, &record->digests);
@@ -235,14 +236,18 @@ static int write_file(int dir_fd, const char *name, const struct json_writer *js
 	return 0;
 }
 
-int record_write(const struct record *record, int dir_fd, struct err *err)
+int record_write(const struct record *record, int dir_fd, struct digest *digest_out,
+		 struct err *err)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 	struct json_writer json;
 
 	json_writer_init(&json, &text);
 	record_put(&json, NULL, record);
-	return write_file(dir_fd, RECORD_FILE, &json, err);
+	if (write_file(dir_fd, RECORD_FILE, &json, err) < 0)
+		return -1;
+	*digest_out = digest_sha256(text.text, text.len);
+	return 0;
 }
 
 static void put_sample(struct json_writer *json, const struct record_sample *sample)
@@ -279,8 +284,8 @@ int record_write_samples(const struct record_samples *samples, int dir_fd,
 		json_put_end(&json);
 	}
 	json_put_end(&json);
-	put_texts(&json, "roles", samples->roles, samples->role_count);
-	put_texts(&json, "columns", columns, ARRAY_LEN(columns));
+	record_put_texts(&json, "roles", samples->roles, samples->role_count);
+	record_put_texts(&json, "columns", columns, ARRAY_LEN(columns));
 	json_put_array(&json, "samples");
 	for (size_t i = 0; i < samples->count; i++)
 		put_sample(&json, &samples->list[i]);

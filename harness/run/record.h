@@ -122,6 +122,8 @@ struct record {
 	const char *task;
 	const char *agent;
 	const char *policy;
+	const char *const *weaker; /* walls that the policy has weaker than the shipped default */
+	size_t weaker_count;
 	uint32_t attempt;        /* from 1 */
 	const char *tier;        /* "T1", "T2", "T3", "IN-PROCESS" */
 	const char *trust;       /* "OPERATOR-TRUSTED", or which witness */
@@ -171,6 +173,12 @@ double record_speedup(const struct record_mark *mark);
 void record_put(struct json_writer *json, const char *key, const struct record *record);
 
 /**
+ * record_put_texts() - write a list of texts, the member @key of the object that is open
+ */
+void record_put_texts(struct json_writer *json, const char *key, const char *const *texts,
+		      size_t count);
+
+/**
  * record_put_ending() - write the members "ending" and "usage" of the object that is open
  */
 void record_put_ending(struct json_writer *json, const struct record_ending *ending,
@@ -179,9 +187,12 @@ void record_put_ending(struct json_writer *json, const struct record_ending *end
 /**
  * record_write() - put the record into the attempt's folder, in place of an earlier one
  *
+ * @digest_out: of the file
+ *
  * After a crash there is the old file or the new one. A full disk is ERR_HOST.
  */
-int record_write(const struct record *record, int dir_fd, struct err *err) must_check;
+int record_write(const struct record *record, int dir_fd, struct digest *digest_out,
+		 struct err *err) must_check;
 
 /* One timed call. Filled from the judge's struct sample, member by member. */
 struct record_sample {

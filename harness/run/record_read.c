@@ -22,6 +22,16 @@ static int get_text(const struct json_value *object, const char *key, struct are
 	return 0;
 }
 
+/* Nanoseconds, never before 1970: whoever subtracts two of them needs no check. */
+static int get_time(const struct json_value *object, const char *key, int64_t *out, struct err *err)
+{
+	if (json_is_absent(json_member(object, key))) {
+		*out = 0;
+		return 0;
+	}
+	return json_get_int(object, key, 0, INT64_MAX, out, err);
+}
+
 /* An integer, or null for @unknown. */
 static int get_int(const struct json_value *object, const char *key, int64_t unknown, int64_t *out,
 		   struct err *err)
@@ -43,8 +53,8 @@ static int get_double(const struct json_value *object, const char *key, double u
 	return json_get_double(object, key, out, err);
 }
 
-static int get_texts(const struct json_value *list, struct arena *arena, const char *const **out,
-		     size_t *count, struct err *err)
+int record_read_texts(const struct json_value *list, struct arena *arena, const char *const **out,
+		      size_t *count, struct err *err)
 {
 	const char **texts;
 
@@ -93,8 +103,8 @@ int record_read_ending(const struct json_value *object, struct arena *arena,
 	if (get_text(value, "how", arena, &ending->how, err) < 0 ||
 	    get_int(value, "code", RECORD_UNKNOWN, &ending->code, err) < 0 ||
 	    get_int(value, "signal", RECORD_UNKNOWN, &ending->signal, err) < 0 ||
-	    get_texts(json_member(value, "flags"), arena, &ending->flags, &ending->flag_count,
-		      err) < 0)
+	    record_read_texts(json_member(value, "flags"), arena, &ending->flags,
+			      &ending->flag_count, err) < 0)
 		return err_wrap(err, "ending");
 	return 0;
 }
@@ -177,7 +187,7 @@ static int read_times(const struct json_value *times, struct record_times *out, 
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (get_int(times, members[i].key, 0, members[i].at, err) < 0)
+		if (get_time(times, members[i].key, members[i].at, err) < 0)
 			return err_wrap(err, "times");
 	return 0;
 }
@@ -227,8 +237,11 @@ int record_read(const struct json_value *value, struct arena *arena, struct reco
 	    record_read_ending(value, arena, &made.ending, &made.usage, err) < 0 ||
 	    read_mark(value, "seen", false, arena, &made.seen, err) < 0 ||
 	    read_mark(value, "unseen", true, arena, &made.unseen, err) < 0 ||
-	    get_texts(json_member(value, "labels"), arena, &made.labels, &made.label_count, err) <
-		    0 ||
+	    record_read_texts(json_member(value, "labels"), arena, &made.labels, &made.label_count,
+			      err) < 0 ||
+	    /* Absent in records of earlier builds. */
+	    record_read_texts(json_member(value, "weaker"), arena, &made.weaker, &made.weaker_count,
+			      err) < 0 ||
 	    read_times(json_member(value, "times"), &made.times, err) < 0 ||
 	    read_total(value, "rejected", &made.rejected, err) < 0 ||
 	    read_total(value, "unused", &made.unused, err) < 0)

@@ -10,6 +10,12 @@
  */
 
 /**
+ * record_read_texts() - a list of words, copied into @arena; absent: none
+ */
+int record_read_texts(const struct json_value *list, struct arena *arena, const char *const **out,
+		      size_t *count, struct err *err) must_check;
+
+/**
  * record_read() - the inverse of record_put(), but for digests and lists of files, of which it
  * reads the totals
  * @value: the object; NULL is an error

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/config/policy_diff.h"
 #include "harness/judge/constants.h"
 #include "harness/run/prepare.h"
 #include "sandbox/base/fd.h"
@@ -74,6 +75,8 @@ static void put_plan(const struct run *run, const struct digest *planned, struct
 	planned_put_labels(json, &run->planned);
 	json_put_digest(json, "planned", planned);
 	json_put_digest(json, "policy", &run->planned.policy);
+	json_put_text(json, "policy_name", run->policy.name);
+	record_put_texts(json, "weaker", run->weaker, run->weaker_count);
 	json_put_digest(json, "judge", &run->planned.judge);
 	json_put_text(json, "scoring", SCORING);
 	json_put_int(json, "blocks", JUDGE_BLOCKS);
@@ -184,6 +187,7 @@ static int note_past(struct past *past, const struct journal_entry *entry, struc
 	return 0;
 }
 
+/* Each line to @past, or without one to the slots. */
 static int replay(struct run *run, struct past *past, struct err *err)
 {
 	cleanup(journal_reader_done) struct journal_reader reader;
@@ -195,18 +199,38 @@ static int replay(struct run *run, struct past *past, struct err *err)
 	if (fd < 0)
 		return -1;
 	while ((got = journal_read(&reader, &entry, err)) > 0) {
-		if (note_past(past, &entry, err) < 0)
+		if (past && note_past(past, &entry, err) < 0)
 			return -1;
-		if (slots_note(&run->slots, entry.event, entry.fields, err) < 0)
+		if (!past && slots_note(&run->slots, entry.event, entry.fields, err) < 0)
 			return err_wrap(err, "line %llu of the journal",
 					(unsigned long long) entry.seq);
 	}
 	return got;
 }
 
+/*
+ * What the journal says of the run, before anything else in the folder is believed. A run that was
+ * ended right after its plan was written has no journal yet, and no attempt.
+ */
+static int read_past(struct run *run, struct past *past, struct err *err)
+{
+	int folder = run->place->folder_fd;
+
+	if (faccessat(folder, JOURNAL_FILE, F_OK, 0) == 0)
+		return replay(run, past, err);
+	if (faccessat(folder, "attempts", F_OK, 0) == 0)
+		return err_set(err, ERR_INPUT,
+			       "'" JOURNAL_FILE "' is gone, without which nobody knows how far "
+			       "the run is; put it back, or begin a new run in another folder");
+	return 0;
+}
+
 static int load_policy(struct run *run, struct err *err)
 {
-	return policy_load(run->place->folder_fd, PLANNED_POLICY, &run->policy, err);
+	if (policy_load(run->place->folder_fd, PLANNED_POLICY, &run->policy, err) < 0)
+		return -1;
+	run->weaker = policy_weaker(&run->policy, &run->arena, &run->weaker_count);
+	return 0;
 }
 
 /* The journal may have been cut off before its first lines were all there. */
@@ -225,13 +249,8 @@ static int open_journal(struct run *run, struct err *err)
 	return journal_create(&run->journal, folder, run->planned.run, err);
 }
 
-static int check_past(const struct run *run, const struct past *past, const struct digest *planned,
-		      const struct digest *judge, struct err *err)
+static int check_judge(const struct run *run, const struct digest *judge, struct err *err)
 {
-	if (past->is_planned && !digest_equal(&past->planned, planned))
-		return err_set(err, ERR_INPUT,
-			       "'" PLANNED_FILE "' is not what the journal says: "
-			       "it was changed");
 	if (!digest_equal(judge, &run->planned.judge))
 		return err_set(err, ERR_INPUT,
 			       "the run was begun by another build of proctor: marks of two "
@@ -255,13 +274,14 @@ int run_resume(struct run *run, const struct run_place *place, const struct laun
 	struct past past = { .is_planned = false };
 
 	reset(run, place, launcher, progress);
-	if (open_programs(run, &judge, err) < 0)
+	if (open_programs(run, &judge, err) < 0 || read_past(run, &past, err) < 0)
 		return -1;
-	if (planned_read(place->folder_fd, &run->planned, &planned, err) < 0)
+	if (planned_read(place->folder_fd, past.is_planned ? &past.planned : NULL, &run->planned,
+			 &planned, err) < 0)
 		return err->sys == ENOENT ? err_wrap(err, "no run was begun there") : -1;
 	slots_init(&run->slots, &run->planned, &run->arena);
-	if (load_policy(run, err) < 0 || open_journal(run, err) < 0 ||
-	    replay(run, &past, err) < 0 || check_past(run, &past, &planned, &judge, err) < 0)
+	if (load_policy(run, err) < 0 || open_journal(run, err) < 0 || replay(run, NULL, err) < 0 ||
+	    check_judge(run, &judge, err) < 0)
 		return -1;
 	if (start_keeper(run, past.is_committed ? &past.commitment : NULL, err) < 0 ||
 	    (!past.is_committed && write_commitment(run, err) < 0) ||

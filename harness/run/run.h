@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "harness/config/policy.h"
+#include "harness/config/policy_file.h"
 #include "harness/config/run_config.h"
 #include "harness/config/task.h"
 #include "harness/evidence/digest.h"
@@ -35,13 +35,13 @@ struct run_agent {
 	const char *name;     /* "scripted:honest-vector" */
 	const char *solution; /* of the task's solutions/; NULL: the program */
 	int program_fd;       /* borrowed; -1: the solution */
+	const char *where;    /* "plan.yaml:7", for messages; NULL: nowhere */
 };
 
 /* What a new run is to do. */
 struct run_plan {
 	const char *id;
-	int policy_fd; /* the policy's file; -1: the default policy; borrowed */
-	const char *policy_path;
+	struct policy_file policy; /* borrowed; POLICY_FILE_INIT: the default policy */
 	size_t task_count, agent_count;
 	int task_fds[RUN_TASKS_MAX];           /* borrowed */
 	const char *task_paths[RUN_TASKS_MAX]; /* what messages call them */
@@ -70,6 +70,8 @@ struct run {
 	int stop_fd;                     /* borrowed: the place's, or a seat's own */
 	struct planned planned;
 	struct policy policy;
+	const char *const *weaker; /* walls that the policy has weaker than the shipped default */
+	size_t weaker_count;
 	struct journal journal;
 	struct keeper keeper;
 	struct progress *progress; /* borrowed */

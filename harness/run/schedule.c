@@ -54,6 +54,8 @@ struct schedule {
 	size_t stillborn;   /* the last so many seats wrote no line */
 	struct err refused; /* what the last seat that was thrown out has done */
 	struct err failed;  /* why the run can not go on */
+	char said[512];     /* by a seat, the last */
+	bool is_waiting;    /* for another run of this host, and the operator was told */
 };
 
 /* --- seats begin and end --- */
@@ -285,10 +287,21 @@ static void on_use(struct schedule *schedule, struct place *place)
 
 static void on_say(struct schedule *schedule)
 {
-	char text[512];
+	snprintf(schedule->said, sizeof(schedule->said), "%.*s",
+		 (int) MIN_OF(schedule->ask->len, (uint32_t) 500), schedule->ask->text);
+	progress_say(schedule->run->progress, schedule->said, clock_now());
+}
 
-	snprintf(text, sizeof(text), "%.*s", (int) MIN_OF(schedule->ask->len, (uint32_t) 500),
-		 schedule->ask->text);
+/* Where all stands still for somebody else, the operator wants to know. */
+static void say_waiting(struct schedule *schedule, bool is_waiting)
+{
+	char text[600];
+
+	if (is_waiting == schedule->is_waiting)
+		return;
+	schedule->is_waiting = is_waiting;
+	snprintf(text, sizeof(text), "%s%s", schedule->said,
+		 is_waiting ? " (waits for another run on this host)" : "");
 	progress_say(schedule->run->progress, text, clock_now());
 }
 
@@ -355,7 +368,9 @@ static bool grant(struct schedule *schedule)
 		place->has = place->wants;
 		answer(schedule, place, &none, -1);
 	}
-	return is_waiting && schedule->timing.is_waiting_for_others;
+	is_waiting = is_waiting && schedule->timing.is_waiting_for_others;
+	say_waiting(schedule, is_waiting);
+	return is_waiting;
 }
 
 /* --- the loop --- */

@@ -208,6 +208,7 @@ static int try_agent(struct vetting_state *state, struct err *err)
 		.task_fd = vetting->task_fd,
 		.trees_fd = vetting->folder_fd,
 		.programs = vetting->run->place->programs,
+		.policy = &vetting->run->policy,
 	};
 	auto_fd given = vetting_file(state, GIVEN_FILE, err);
 	auto_fd frozen = given < 0 ? -1 : vetting_file(state, "frozen.tree", err);

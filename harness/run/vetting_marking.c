@@ -15,6 +15,9 @@
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 
+/* Of what a jail has printed: it is removed, so this is all that its author gets. */
+enum { VETTING_SAID = 300 };
+
 /* What each side's worker loads. */
 struct side {
 	enum worker_role role;
@@ -68,6 +71,7 @@ int vetting_marking(const struct vetting_state *state, struct vetting_mark *mark
 	if (getrandom(mark->key, sizeof(mark->key), 0) != sizeof(mark->key))
 		return err_sys(err, "draw a key");
 	if (hidden_plan(&state->task, mark->key, &mark->plan, err) < 0 ||
+	    hidden_dims(&state->task, mark->key, mark->dims, err) < 0 ||
 	    compose_sides(state, mark->candidate_fd, specs, &source, err) < 0)
 		return -1;
 	mark->plan.judge_cpu = run->cpus.judge;
@@ -83,11 +87,8 @@ void vetting_case_name(const struct vetting_state *state, const struct vetting_m
 		       uint32_t index, char out[VETTING_NAME_MAX])
 {
 	cleanup(str_done) struct str dims = STR_INIT;
-	int64_t values[DIMS_MAX + 1] = { 0 };
-	struct err none = ERR_INIT;
 
-	if (hidden_dims(&state->task, mark->key, index, values, &none) == 0)
-		hidden_name_dims(&state->task.cases.dims, values, &dims);
+	hidden_name_dims(&state->task.cases.dims, mark->dims[index], &dims);
 	if (mark->plan.cases[index].unseen)
 		snprintf(out, VETTING_NAME_MAX, "%s (%s)", mark->plan.cases[index].name, dims.text);
 	else
@@ -112,13 +113,38 @@ void vetting_say(const struct vetting_state *state, const char *what)
 	progress_say(state->vetting->run->progress, status, clock_now());
 }
 
+/* Where the first line that tells of an error begins; NULL: none does. */
+static const char *find_error(const char *text, const char *end)
+{
+	static const char *const signs[] = { "error:", "undefined reference" };
+
+	for (const char *line = text; line && line < end;) {
+		const char *newline = memchr(line, '\n', (size_t) (end - line));
+		const size_t len = (size_t) ((newline ? newline : end) - line);
+
+		for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+			if (memmem(line, len, signs[i], strlen(signs[i])))
+				return line;
+		line = newline ? newline + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* The last whole lines, or the end of one. */
+static const char *find_last(const char *text, const char *end)
+{
+	const char *from = end - text > VETTING_SAID ? end - VETTING_SAID : text;
+	const char *newline = from > text ? memchr(from, '\n', (size_t) (end - from)) : NULL;
+
+	return newline ? newline + 1 : from;
+}
+
 void vetting_said(const struct vetting_state *state, const char *name, char out[VETTING_WHY_MAX])
 {
-	enum { KEPT = 240 };
 	cleanup(str_done) struct str text = STR_INIT, shown = STR_INIT;
 	struct err none = ERR_INIT;
+	const char *from, *end;
 	char file[64];
-	size_t from = 0;
 
 	snprintf(file, sizeof(file), "%s.stderr", name);
 	out[0] = '\0';
@@ -126,18 +152,18 @@ void vetting_said(const struct vetting_state *state, const char *name, char out[
 		return;
 	while (text.len > 0 && strchr(" \n", text.text[text.len - 1]))
 		text.len--;
-	/* Whole lines, or the end of one. */
-	from = text.len > KEPT ? text.len - KEPT : 0;
-	if (from > 0) {
-		const char *line = memchr(text.text + from, '\n', text.len - from);
-
-		from = line ? (size_t) (line + 1 - text.text) : from;
-	}
-	for (size_t i = from; i < text.len; i++)
-		if (text.text[i] == '\n')
-			text.text[i] = ' ';
-	str_add_shown(&shown, text.text + from, text.len - from);
-	snprintf(out, VETTING_WHY_MAX, "it says: %s%s", from > 0 ? "… " : "", shown.text);
+	end = text.text + text.len;
+	from = find_error(text.text, end);
+	if (from) /* What follows mostly follows from it. */
+		end = from + strcspn(from, "\n");
+	else
+		from = find_last(text.text, end);
+	end = end - from > VETTING_SAID ? from + VETTING_SAID : end;
+	for (char *at = text.text + (from - text.text); at < end; at++)
+		if (*at == '\n')
+			*at = ' ';
+	str_add_shown(&shown, from, (size_t) (end - from));
+	snprintf(out, VETTING_WHY_MAX, "it says: %s%s", from > text.text ? "… " : "", shown.text);
 	if (shown.len == 0)
 		snprintf(out, VETTING_WHY_MAX, "it says nothing");
 }

@@ -103,7 +103,9 @@ static int read_note(const struct vetting_state *state, struct vetted_solution *
 	snprintf(path, sizeof(path), "solutions/%s/" NOTE_FILE, out->name);
 	if (io_read_file(state->vetting->task_fd, path, NOTE_MAX, &text, err) < 0)
 		return err_wrap(err, "it has to say in a few lines what it does");
-	if (!note_parse(text.text, text.len, &out->expected))
+	if (note_parse(text.text, text.len, &out->expected, err) < 0)
+		return -1;
+	if (out->expected.seen == MARK_NONE && out->expected.unseen == MARK_NONE)
 		out->expected = note_default(out->name);
 	return 0;
 }
@@ -130,7 +132,7 @@ static void tell_why(const struct vetting_state *state, struct vetting_mark *mar
 		snprintf(item->name, sizeof(item->name), "%s", name);
 		item->unseen = 0;
 	}
-	verdict_text(which, &mark->plan, &text);
+	verdict_text(which, &mark->plan, &state->task.cases, &text);
 	snprintf(out->why, sizeof(out->why), "%s", text.text);
 }
 

@@ -21,6 +21,7 @@ struct vetting_mark {
 	struct marking_options options;
 	uint8_t key[INPUTS_KEY];
 	struct marking_plan plan;
+	int64_t dims[CASES_MAX][DIMS_MAX + 1]; /* the given ones of each of its cases */
 	struct marking_told told;
 };
 

@@ -23,6 +23,11 @@ static pid_t fork_with_pidfd(int *pid_fd)
 	return pid < 0 && errno == ENOSYS ? sys_clone_pidfd(pid_fd) : pid;
 }
 
+void process_expect_children(void)
+{
+	signal(SIGCHLD, SIG_DFL);
+}
+
 int process_fork(struct process *out, struct err *err)
 {
 	int pid_fd = -1;

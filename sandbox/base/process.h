@@ -18,6 +18,13 @@ struct process {
 #define PROCESS_INIT ((struct process){ .pid = -1, .pid_fd = -1 })
 
 /**
+ * process_expect_children() - for the beginning of a program that waits for children: SIGCHLD may
+ * have been ignored by whoever started it, which execve(2) keeps, and children then leave nothing
+ * to wait for
+ */
+void process_expect_children(void);
+
+/**
  * process_fork() - fork with a pidfd
  *
  * Return: 0 in the child, 1 in the parent with *@out set, -1 with @err set. The child has no

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * bench-launch [--count N] BUILD-FOLDER: what it takes to start /bin/true, wait for it and have
- * everything of it gone
+ * bench-launch [--count N] [--peer NAME=COMMAND]… BUILD-FOLDER: what it takes to start /bin/true,
+ * wait for it and have everything of it gone
  *
  *	fork+exec    posix_spawn and wait, from this program
- *	bubblewrap   a peer that makes namespaces, but no user range, cgroup or filter
  *	proctor jail the command, with a launcher of its own each time
  *	launcher     a running launcher: one request a launch
+ *	NAME         COMMAND, split at its spaces; tests/bench/launch has those of other sandboxes
  *
  * CPU is that of all processes of a launch, of the launcher's too. Interleaved in random order, at
- *a gap of 0 and of 50 ms: after a pause caches and the kernel's grace periods cost more. Run by
- *hand, as root, on a quiet machine.
+ * a gap of 0 and of 50 ms: after a pause caches and the kernel's grace periods cost more. Run by
+ * hand, as root, on a quiet machine.
  */
 
 #include <errno.h>
@@ -31,7 +31,8 @@
 #include "sandbox/base/mem.h"
 #include "sandbox/wire.h"
 
-enum { BY_FORK, BY_BUBBLEWRAP, BY_COMMAND, BY_LAUNCHER, WAYS, GAPS = 2 };
+enum { BY_FORK, BY_COMMAND, BY_LAUNCHER, OWN_WAYS, PEERS_MAX = 12, ARGS_MAX = 63 };
+enum { WAYS_MAX = OWN_WAYS + PEERS_MAX, GAPS = 2 };
 
 struct bench {
 	const char *proctor; /* the command */
@@ -39,9 +40,11 @@ struct bench {
 	pid_t launcher_pid;
 	int null_fd;
 	struct jail_spec *spec;
-	size_t count;
-	double *times[GAPS][WAYS]; /* microseconds */
-	double cpu[GAPS][WAYS];    /* the sum, microseconds */
+	size_t count, ways;
+	const char *names[WAYS_MAX];
+	const char *peers[PEERS_MAX][ARGS_MAX + 1];
+	double *times[GAPS][WAYS_MAX]; /* microseconds */
+	double cpu[GAPS][WAYS_MAX];    /* the sum, microseconds */
 };
 
 no_return static void die(const char *what)
@@ -68,33 +71,10 @@ static void spawn(const char *const *argv)
 		die(argv[0]);
 }
 
-static void by_fork(struct bench *bench)
+static void by_fork(void)
 {
 	static const char *const argv[] = { "/bin/true", NULL };
 
-	(void) bench;
-	spawn(argv);
-}
-
-static void by_bubblewrap(struct bench *bench)
-{
-	static const char *const argv[] = { "/usr/bin/bwrap",
-					    "--unshare-all",
-					    "--ro-bind",
-					    "/",
-					    "/",
-					    "--proc",
-					    "/proc",
-					    "--dev",
-					    "/dev",
-					    "--tmpfs",
-					    "/tmp",
-					    "--die-with-parent",
-					    "--",
-					    "/bin/true",
-					    NULL };
-
-	(void) bench;
 	spawn(argv);
 }
 
@@ -124,15 +104,17 @@ static void by_launcher(struct bench *bench)
 	}
 }
 
-static const struct {
-	const char *name;
-	void (*run)(struct bench *bench);
-} ways[WAYS] = {
-	[BY_FORK] = { "fork+exec", by_fork },
-	[BY_BUBBLEWRAP] = { "bubblewrap", by_bubblewrap },
-	[BY_COMMAND] = { "proctor jail", by_command },
-	[BY_LAUNCHER] = { "launcher", by_launcher },
-};
+static void run_way(struct bench *bench, size_t way)
+{
+	if (way == BY_FORK)
+		by_fork();
+	else if (way == BY_COMMAND)
+		by_command(bench);
+	else if (way == BY_LAUNCHER)
+		by_launcher(bench);
+	else
+		spawn(bench->peers[way - OWN_WAYS]);
+}
 
 static void start_launcher(struct bench *bench, const char *folder)
 {
@@ -197,9 +179,11 @@ static double launcher_cpu(const struct bench *bench)
 /* Every way once a round, in an order of its own. */
 static void run_round(struct bench *bench, int gap, size_t round)
 {
-	unsigned char order[WAYS] = { 0, 1, 2, 3 };
+	unsigned char order[WAYS_MAX];
 
-	for (int i = WAYS - 1; i > 0; i--) {
+	for (size_t i = 0; i < bench->ways; i++)
+		order[i] = (unsigned char) i;
+	for (size_t i = bench->ways - 1; i > 0; i--) {
 		unsigned char random, swap;
 
 		if (getrandom(&random, 1, 0) != 1)
@@ -209,14 +193,14 @@ static void run_round(struct bench *bench, int gap, size_t round)
 		order[i] = order[random];
 		order[random] = swap;
 	}
-	for (int i = 0; i < WAYS; i++) {
+	for (size_t i = 0; i < bench->ways; i++) {
 		const struct timespec pause = { .tv_nsec = gap ? 50 * NS_PER_MS : 0 };
 		double used = children_cpu();
 		int64_t start;
 
 		nanosleep(&pause, NULL);
 		start = clock_now();
-		ways[order[i]].run(bench);
+		run_way(bench, order[i]);
 		bench->times[gap][order[i]][round] = (double) (clock_now() - start) / 1e3;
 		bench->cpu[gap][order[i]] += children_cpu() - used;
 	}
@@ -231,21 +215,55 @@ static int compare(const void *a, const void *b)
 
 static void report(struct bench *bench, int gap)
 {
-	double medians[WAYS];
+	double medians[WAYS_MAX];
 
 	printf("gap %d ms, %zu launches each\n", gap ? 50 : 0, bench->count);
-	printf("  %-14s %8s %10s %8s %8s %12s %13s\n", "", "min us", "median us", "p95 us",
-	       "cpu us", "x fork+exec", "x bubblewrap");
-	for (int way = 0; way < WAYS; way++) {
+	printf("  %-14s %8s %10s %8s %8s %12s %11s\n", "", "min us", "median us", "p95 us",
+	       "cpu us", "x fork+exec", "x launcher");
+	for (size_t way = 0; way < bench->ways; way++) {
 		qsort(bench->times[gap][way], bench->count, sizeof(double), compare);
 		medians[way] = bench->times[gap][way][bench->count / 2];
 	}
-	for (int way = 0; way < WAYS; way++)
-		printf("  %-14s %8.0f %10.0f %8.0f %8.0f %12.2f %13.2f\n", ways[way].name,
+	for (size_t way = 0; way < bench->ways; way++)
+		printf("  %-14s %8.0f %10.0f %8.0f %8.0f %12.2f %11.2f\n", bench->names[way],
 		       bench->times[gap][way][0], medians[way],
 		       bench->times[gap][way][bench->count * 95 / 100],
-		       bench->cpu[gap][way] / (double) bench->count, medians[way] / medians[0],
-		       medians[way] / medians[1]);
+		       bench->cpu[gap][way] / (double) bench->count,
+		       medians[way] / medians[BY_FORK], medians[way] / medians[BY_LAUNCHER]);
+}
+
+/* NAME=COMMAND */
+static bool add_peer(struct bench *bench, char *text)
+{
+	const char **args = bench->peers[bench->ways - OWN_WAYS];
+	char *command = strchr(text, '='), *next;
+	size_t count = 0;
+
+	if (bench->ways == WAYS_MAX || !command)
+		return false;
+	*command++ = '\0';
+	bench->names[bench->ways++] = text;
+	while ((next = strsep(&command, " ")) && count < ARGS_MAX)
+		if (*next)
+			args[count++] = next;
+	return count > 0 && !next;
+}
+
+static int read_options(struct bench *bench, int argc, char **argv)
+{
+	int at = 1;
+
+	bench->names[BY_FORK] = "fork+exec";
+	bench->names[BY_COMMAND] = "proctor jail";
+	bench->names[BY_LAUNCHER] = "launcher";
+	bench->ways = OWN_WAYS;
+	for (; at + 1 < argc; at += 2) {
+		if (strcmp(argv[at], "--count") == 0)
+			bench->count = strtoul(argv[at + 1], NULL, 10);
+		else if (strcmp(argv[at], "--peer") != 0 || !add_peer(bench, argv[at + 1]))
+			return -1;
+	}
+	return at + 1 == argc && bench->count >= 10 && bench->count <= 100000 ? at : -1;
 }
 
 int main(int argc, char **argv)
@@ -253,27 +271,24 @@ int main(int argc, char **argv)
 	struct bench bench = { .count = 100, .spec = mem_alloc(1, sizeof(*bench.spec)) };
 	struct err err = ERR_INIT;
 	char proctor[512];
+	int at = read_options(&bench, argc, argv);
 
-	if (argc == 4 && strcmp(argv[1], "--count") == 0) {
-		bench.count = strtoul(argv[2], NULL, 10);
-		argv += 2;
-		argc -= 2;
-	}
-	if (argc != 2 || bench.count < 10 || bench.count > 100000) {
-		fprintf(stderr, "usage: bench-launch [--count N] BUILD-FOLDER\n");
+	if (at < 0) {
+		fprintf(stderr, "usage: bench-launch [--count N] [--peer NAME=COMMAND]… "
+				"BUILD-FOLDER\n");
 		return 2;
 	}
-	snprintf(proctor, sizeof(proctor), "%s/proctor", argv[1]);
+	snprintf(proctor, sizeof(proctor), "%s/proctor", argv[at]);
 	bench.proctor = proctor;
 	bench.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	spec_init(bench.spec, "bench");
 	if (spec_add_arg(bench.spec, "/bin/true", &err) < 0 || bench.null_fd < 0)
 		die("spec");
-	start_launcher(&bench, argv[1]);
+	start_launcher(&bench, argv[at]);
 	for (int gap = 0; gap < GAPS; gap++) {
 		double used = launcher_cpu(&bench);
 
-		for (int way = 0; way < WAYS; way++)
+		for (size_t way = 0; way < bench.ways; way++)
 			bench.times[gap][way] = mem_alloc(bench.count, sizeof(double));
 		for (size_t round = 0; round < bench.count; round++)
 			run_round(&bench, gap, round);

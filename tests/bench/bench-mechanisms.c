@@ -110,7 +110,7 @@ static void compile_filter(struct bench *bench)
 	struct err err = ERR_INIT;
 
 	(void) bench;
-	need(seccomp_compile(SECCOMP_PROFILE_PLAIN, &program, &err), &err);
+	need(seccomp_compile(SECCOMP_PROFILE_PLAIN, 0, &program, &err), &err);
 }
 
 /* clang-format off */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/check/plain_source.h"
 #include "harness/judge/inputs.h"
 #include "harness/judge/marking.h"
 #include "harness/judge/raw_clock.h"
 #include "sandbox/base/mem.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 struct subject {
@@ -28,17 +28,18 @@ static int mark(const struct marking_plan *plan, const struct subject *subject, 
 		const struct marking_options *options, struct marking_result *out)
 {
 	uint8_t key[INPUTS_KEY] = { 0 };
-	struct fork_source source;
+	struct plain_source source;
 	struct worker_source workers;
 	struct err err = ERR_INIT;
 
-	fork_source_init(&source);
+	plain_source_init(&source);
 	source.program = WORKER_PROGRAM;
 	source.cpu = plan->worker_cpu;
-	source.oracle = (struct fork_implementation){ KERNELS, subject->oracle };
-	source.baseline = (struct fork_implementation){ KERNELS, subject->baseline };
-	source.candidate = (struct fork_implementation){ KERNELS, subject->candidate };
-	workers = fork_source_workers(&source);
+	source.roles[WORKER_ORACLE] = (struct plain_implementation){ KERNELS, subject->oracle };
+	source.roles[WORKER_BASELINE] = (struct plain_implementation){ KERNELS, subject->baseline };
+	source.roles[WORKER_CANDIDATE] =
+		(struct plain_implementation){ KERNELS, subject->candidate };
+	workers = plain_source_workers(&source);
 	memcpy(key, &seed, sizeof(seed));
 	if (marking_run(plan, key, &workers, options, out, &err) < 0) {
 		fprintf(stderr, "judge: %s\n", err.text);
@@ -53,10 +54,10 @@ static void print_result(const struct marking_plan *plan, const struct marking_r
 	const struct stats_mark *stats = &result->seen.stats;
 	uint32_t unseen_handovers = 0;
 
-	verdict_text(&result->seen.mark, plan, &text);
+	verdict_text(&result->seen.mark, plan, NULL, &text);
 	printf("seen    %s\n", text.text);
 	str_clear(&text);
-	verdict_text(&result->unseen.mark, plan, &text);
+	verdict_text(&result->unseen.mark, plan, NULL, &text);
 	printf("unseen  %s\n", text.text);
 	str_done(&text);
 	if (stats->blocks == 0)

@@ -236,5 +236,11 @@ completed doctor --
 expect_out_is '--explain --json --help'
 completed tasks s
 expect_out_is 'show'
+completed policy e
+expect_out_is 'explain'
+completed policy explain --r
+expect_out_is '--role'
+completed policy diff --
+expect_out_is '--json --help'
 completed tasks list /u
 expect_out_is ''

@@ -66,7 +66,7 @@ run proctor jail --archive "$scratch/two" -- sh -c 'mkdir a b; echo 2 >a/y; chmo
 check cmp -s "$scratch/one" "$scratch/two"
 
 it 'collects what a command left that was ended at a limit'
-run -t 30 proctor jail --wall 500ms --grace 0ms --archive "$scratch/late" -- sh -c 'echo kept >/work/kept; setsid sh -c "while :; do echo x >>/work/log; done" & sleep 60'
+run -t 30 proctor jail --wall "$((500 * slow))ms" --grace 0ms --archive "$scratch/late" -- sh -c 'echo kept >/work/kept; setsid sh -c "while :; do echo x >>/work/log; done" & sleep 60'
 expect_code 124
 "$e2e_build/tests/tree-list" "$scratch/late" >"$scratch/list"
 holds - 5 'kept\n' kept
@@ -77,6 +77,14 @@ run -t 60 proctor jail --work 8MiB --files 20000 --archive "$scratch/full" -- sh
 expect_code 0
 "$e2e_build/tests/tree-list" "$scratch/full" >"$scratch/list"
 check test "$(grep -c '^file - 8388608 ' "$scratch/list")" -eq 21
+
+it 'says what an archive that is memory takes'
+mkdir "$scratch/memory"
+check mount -t tmpfs -o size=1g memory "$scratch/memory"
+run -t 60 proctor jail --work 8MiB --archive "$scratch/memory/archive" -- sh -c 'head -c 8000000 /dev/zero >/work/big; for i in $(seq 20); do ln /work/big /work/$i; done'
+umount "$scratch/memory"
+expect_code 125
+expect_err 'collect the workspace: .*: more than 128 MiB of memory were used, .*; an archive in a tmpfs is memory: have it written to a disk$'
 
 it 'says so when the archive can not be written, and the command has run'
 mkdir "$scratch/small"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of whoever has a part in a jail, at several moments of its life, each ROUNDS times (1): two
+# kill -9 of whoever has a part in a jail, at several moments of its life (MOMENTS), each ROUNDS times (1): two
 # seconds later nothing of it is left, and whoever lives says what has happened. Where nobody was left
 # who could clear up, the next launcher does.
 . "$(dirname "$0")/../lib/e2e.sh"
@@ -11,7 +11,7 @@ mkdir "$scratch/put"
 cp "$e2e_build/tests/attack-limits" "$scratch/put/limits"
 rounds=$(seq "${ROUNDS:-1}")
 # Seconds after the victim is there: while the jail is built, while it starts, while it runs.
-moments='0 0.002 0.005 0.01 0.02 0.05 0.3'
+moments=${MOMENTS:-0 0.002 0.005 0.01 0.02 0.05 0.3}
 
 # The only child of process $1, waited for.
 child() {
@@ -32,7 +32,7 @@ find_pids() { # how many of them: launcher, monitor, pid 1, payload
 }
 
 start() {
-	"$e2e_build/proctor" jail --json=7 --wall 20s --pids 32 --put "$scratch/put" -- ./limits "$attack" 20 \
+	"$e2e_build/proctor" jail --json=7 --wall "$((20 * slow))s" --pids 32 --put "$scratch/put" -- ./limits "$attack" 20 \
 		7>"$scratch/json" >"$scratch/out" 2>"$scratch/err" &
 	client=$!
 }

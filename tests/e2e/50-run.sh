@@ -20,10 +20,13 @@ record 2 | grep -qE '"seen":\{"kind":"WRONG"' || fail 'the previous output'
 record 3 | grep -qE '"seen":\{"kind":"VALID".*"unseen":\{"kind":"WRONG"' || fail 'the seen shapes'
 record 4 | grep -qE '"seen":\{"kind":"WRONG"' || fail 'the late write'
 
-it 'keeps the raw samples, and their digest in the record'
+it 'keeps the raw samples, their digest in the record, and that of the record in the journal'
 for i in 1 2 3 4; do
 	sum=$(sha256sum <"$scratch/run/attempts/row-softmax-000$i/samples.json" | cut -d ' ' -f 1)
 	record $i | grep -q "\"samples\":\"$sum\"" || fail "not so for attempt $i"
+	sum=$(record $i | sha256sum | cut -d ' ' -f 1)
+	grep -q "\"event\":\"attempt.recorded\",.*\"attempt\":$i,\"stopped\":false,\"file\":\"$sum\"" "$scratch/run/journal.jsonl" ||
+		fail "not so for the record of attempt $i"
 done
 check grep -q '"samples":\[\[0,' "$scratch/run/attempts/row-softmax-0001/samples.json"
 
@@ -153,11 +156,12 @@ expect_code 1
 grep -q '"built":false.*"infra":null' "$scratch/big-run/attempts/row-softmax-0001/record.json" || fail 'not so in the record'
 
 it 'takes all of mark.wall for the candidate'\''s doing'
-cp -R "$task" "$scratch/slow-task"
-sed -i 's/wall: 60s, cache/wall: 3s, cache/' "$scratch/slow-task/task.yaml"
+mkdir "$scratch/slow-task"
+cp -R "$task" "$scratch/slow-task/row-softmax"
+sed -i 's/wall: 60s, cache/wall: 3s, cache/' "$scratch/slow-task/row-softmax/task.yaml"
 printf '#!/bin/sh\nsed -i "s/^void row_softmax(.*/#include <unistd.h>\\n__attribute__((constructor)) static void slow(void) { sleep(9); }\\n&/" /work/softmax.c\n' >"$scratch/sleepy"
 chmod 755 "$scratch/sleepy"
-run -t 60 proctor run --run "$scratch/sleepy-run" --agent "scripted:$scratch/sleepy" "$scratch/slow-task"
+run -t 60 proctor run --run "$scratch/sleepy-run" --agent "scripted:$scratch/sleepy" "$scratch/slow-task/row-softmax"
 grep -q '"seen":{"kind":"RESOURCE".*"infra":null' "$scratch/sleepy-run/attempts/row-softmax-0001/record.json" || fail 'not so in the record'
 
 it 'ignores what the agent does to files that are not editable'
@@ -176,6 +180,16 @@ sed -i 's/^kind: c2c/kind: hip2hip/' "$scratch/bad-task/task.yaml"
 run proctor run --run "$scratch/bad-run2" --agent scripted:honest-vector "$scratch/bad-task"
 expect_code 3
 expect_err "task.yaml:4: key 'kind': 'hip2hip'"
+sed -i 's/^kind: hip2hip/kind: c2c/' "$scratch/bad-task/task.yaml"
+run proctor run --run "$scratch/bad-run2" --agent scripted:honest-vector "$scratch/bad-task"
+expect_code 3
+expect_err "task '$scratch/bad-task': task.yaml:3: key 'name': 'row-softmax' is not the name of the task's folder, 'bad-task'"
+run proctor tasks list "$scratch/bad-task"
+expect_code 3
+expect_err "task.yaml:3: key 'name': "
+run proctor tasks show "$scratch/bad-task"
+expect_code 3
+expect_err "task.yaml:3: key 'name': "
 
 it 'refuses a folder that is there, an agent that is none and a task that is none'
 run proctor run --run "$scratch/run" --agent scripted:honest-vector "$task"
@@ -227,7 +241,7 @@ code=$?
 expect_code 1
 check grep -q '"event":"run.stopped"' "$scratch/stopped/journal.jsonl"
 check test "$(find "$scratch/stopped" -name record.json | wc -l)" -eq 0
-check grep -q '3 of 3 planned attempts have no record yet' "$scratch/out"
+check grep -q '3 of 3 planned attempts are still to do: 3 have no record yet, 0 ended INFRA' "$scratch/out"
 run -t 120 proctor resume "$scratch/stopped"
 expect_code 0
 check test "$(grep -c '"event":"attempt.begun".*"state":"AGENT"' "$scratch/stopped/journal.jsonl")" -eq 3

@@ -16,9 +16,10 @@ broken() { # NAME FILE SCRIPT ERE
 	! cmp -s "$task/$2" "$scratch/broken/known-ratio/$2" || fail "$1: the script changes nothing"
 	run -t 300 proctor tasks check "$scratch/broken"
 	expect_code 3
-	expect_err "proctor: error: task '$scratch/broken/known-ratio': $4"
 	expect_out '^known-ratio: NOT GOOD|/known-ratio: NOT GOOD'
-	note "$1: $(sed -n 's/^proctor: error: task [^:]*: //p' "$scratch/err")"
+	expect_out "^$4"
+	expect_no_err 'error: task'
+	note "$1: $(sed -n '/^this machine is busy/d; 2,3{p;q}' "$scratch/out")"
 }
 
 it 'finds a good task good, with an estimate, cases and solutions'
@@ -37,13 +38,15 @@ check test "$(wc -l <"$scratch/out")" -eq 1
 
 it 'names the key that each mistake is about, and a way out'
 broken 'a key' task.yaml 's/^kind: c2c/kind: c4c/' "task.yaml:4: key 'kind': "
+broken 'the name' task.yaml 's/^name: known-ratio/name: known/' "task.yaml:3: key 'name': 'known' is not the name of the task's folder, 'known-ratio'; "
 broken 'the entry' task.yaml 's/symbol: work,/symbol: werk,/' "entry.symbol: the library of the baseline has no function 'werk'"
 broken "the oracle's entry" task.yaml 's/symbol: work_oracle/symbol: oracle/' "oracle.symbol: the library of the oracle has no function 'oracle'"
 broken 'an argument' task.yaml 's/\[x, y, rows, cols\]/[x, y, cols]/' '.*\(const (float|double) \*x, (float|double) \*y, int64_t cols\)'
 broken 'an argument of args' task.yaml 's/\[x, y, rows, cols\]/[y, rows, cols]/' "task.yaml:[0-9]+: key 'x': the entry's args do not list this argument"
 broken 'a crash' evaluate/oracle.c 's/y\[i\] = x\[i\];/*(volatile int *) 0 = 0;/' 'case rows=[0-9]+ cols=[0-9]+: entry.args: the oracle crashes'
 broken 'another result' evaluate/oracle.c 's/y\[i\] = x\[i\]/y[i] = x[i] + 1/' "case .*: args.y: the baseline and the oracle disagree at element 0: .*args.y.compare"
-broken 'the compiler' workspace/work.c 's/^void work/strange void work/' 'build.argv: baseline: the build ended with code 1; it says: .*strange'
+broken 'the compiler' workspace/work.c 's/^void work/strange void work/' 'build.argv: baseline: the build ended with code 1; it says: .*work.c:[0-9:]+ error: '
+broken 'a function that nobody defines' workspace/work.c '/^void work(/,/^{/ s/^{/{ extern int nowhere(void); (void) nowhere();/' "build.out: 'work.so' can not be loaded as a shared library; .* neither it nor a library that it names defines \(-Wl,-z,defs shows which\)"
 broken 'no library' task.yaml 's/-shared, work.c/-c, work.c/' "build.out: 'work.so' can not be loaded as a shared library"
 broken 'no product' task.yaml 's/out: \[oracle.so\]/out: [o.so]/' "oracle.build.argv: oracle: the build left no 'o.so'"
 broken 'the memory' task.yaml '$a limits: { memory: 17MiB }' "limits.memory, or the policy: the agent's jail: the task's limits under policy 'default': a memory limit"
@@ -54,6 +57,11 @@ s/argv: \[proctor-check\]/argv: [sh, -c, "cat \/dev\/zero >\/work\/x; exit 3"]/'
 broken 'the time of the agent' task.yaml '$a limits: { wall: 1s }
 s/argv: \[proctor-check\]/argv: [sleep, "30"]/' 'limits.wall: .*raise it'
 broken 'the time of a call' task.yaml 's/call_wall: 2s/call_wall: 1ms/' 'case .*: mark.call_wall: a call of the (baseline|oracle) takes longer than 1 ms'
+
+it 'tells a mistake on standard error as well where only JSON is printed'
+run -t 300 proctor tasks check --json "$scratch/broken"
+expect_code 3
+expect_err "proctor: error: task '$scratch/broken/known-ratio': case .*: mark.call_wall: "
 
 it 'holds each solution against its NOTE.md'
 rm -rf "$scratch/broken"
@@ -70,12 +78,17 @@ cp -R "$folder/once" "$folder/honest-extra"
 echo x >"$folder/honest-extra/other.c"
 cp -R "$folder/once" "$folder/honest-broken"
 echo 'no C' >"$folder/honest-broken/work.c"
+for i in word place; do cp -R "$folder/once" "$folder/cheat-$i"; done
+printf 'No cheat.\n\nExpected: seen VALD, unseen WRONG.\n' >"$folder/cheat-word/NOTE.md"
+printf 'No cheat.\nExpected: VALID.\n' >"$folder/cheat-place/NOTE.md"
 run -t 300 proctor tasks check "$scratch/broken"
 expect_code 3
 expect_out '^known-ratio: NOT GOOD'
 expect_out '^cheat-honest +NO +VALID +VALID +WRONG +-'
-expect_out "^honest-wrong +NO +WRONG +WRONG +VALID +VALID +WRONG: candidate, check: an output is wrong; case 'rows=[0-9]+ cols=[0-9]+', call 0, argument 1, element 0: got "
+expect_out "^honest-wrong +NO +WRONG +WRONG +VALID +VALID +WRONG: candidate, check: an output is wrong; case 'rows=[0-9]+ cols=[0-9]+', call 0, argument 'y', element 0: got "
 expect_out "^honest-without-note +NO .*it has to say in a few lines what it does: open 'solutions/honest-without-note/NOTE.md'"
+expect_out "^cheat-word +NO .*NOTE.md:3: 'VALD' is none of VALID, WRONG, "
+expect_out "^cheat-place +NO .*NOTE.md:2: 'Expected:' has to stand at the head of a paragraph of its own"
 expect_out "^honest-extra +NO .*'other.c' is not editable"
 expect_out '^honest-broken +NO +not built .*the build ended with code 1; it says: '
 expect_out '^once +yes'
@@ -117,4 +130,14 @@ kill -TERM "$client"
 wait "$client"
 code=$?
 [ "$code" != 0 ] || note 'it was through before'
+check test -z "$(find /tmp /var/tmp -maxdepth 1 -name 'proctor-tasks-check-*' -newer "$scratch/p.yaml")"
+
+it 'removes what one that was killed has left'
+"$e2e_build/proctor" tasks check "$task" >"$scratch/out" 2>"$scratch/err" &
+client=$!
+sleep 1.5
+kill -KILL "$client"
+wait "$client"
+run -t 300 proctor tasks check "$task"
+expect_code 0
 check test -z "$(find /tmp /var/tmp -maxdepth 1 -name 'proctor-tasks-check-*' -newer "$scratch/p.yaml")"

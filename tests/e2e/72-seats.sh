@@ -70,7 +70,7 @@ code=$?
 expect_code 1
 check test "$(records slow-run)" -eq 3
 check grep -q '"infra":"stopped by the operator"' "$scratch/slow-run/attempts/row-softmax-0001/record.json"
-check grep -q '2 of 5 planned attempts have no record yet' "$scratch/out"
+check grep -qx '5 of 5 planned attempts are still to do: 2 have no record yet, 3 ended INFRA and will be tried again' "$scratch/out"
 check grep -q "proctor resume $scratch/slow-run" "$scratch/err"
 check grep -q '"event":"run.stopped"' "$scratch/slow-run/journal.jsonl"
 expect_nothing_left

@@ -90,6 +90,30 @@ expect_code 3
 expect_err "run '$scratch/copy': it is the run 'run-1', which counts already as '$scratch/first'"
 expect_out '^honest +2 +2 '
 
+it 'carries the names and labels of runs, and tells where one agent is other files'
+for i in 1 2 3; do
+	mkdir "$scratch/named-$i"
+	echo '1 matmul honest 1 VALID 4 VALID 3.6' |
+		"$e2e_build/tests/paper-run" "$scratch/named-$i" "named-$i" "$((i > 2 ? 8 : 7))"
+done
+run proctor report "$scratch/named-1"
+expect_code 0
+expect_out "^run named-1: in $scratch/named-1, name nightly, labels machine=paper, os=none.x0a$"
+run proctor report --json=5 "$scratch/named-1" "$scratch/named-2" 5>"$scratch/json"
+expect_code 0
+expect_no_out 'other files'
+check grep -q '{"run":"named-2","name":"nightly","labels":\[{"key":"machine","value":"paper"},{"key":"os","value":"none[^"]*"}\],"folder":".*named-2",.*"mixed_agents":\[\]' "$scratch/json"
+run proctor report --json=5 "$scratch/named-1" "$scratch/named-2" "$scratch/named-3" 5>"$scratch/json"
+expect_code 0
+expect_out '^agent honest: it is other files in run named-1 than in run named-3; '
+check grep -q '"mixed_agents":\[{"agent":"honest","task":null,"run":"named-1","other_run":"named-3"}\]' "$scratch/json"
+rm "$scratch/named-3/planned.json"
+run proctor report "$scratch/named-1" "$scratch/named-3"
+expect_code 0
+expect_no_out 'other files'
+run proctor report "$scratch/first"
+expect_no_out '^run run-1: in '
+
 it 'waits for nobody and follows no link'
 mkdir "$scratch/fifo" "$scratch/link"
 check mkfifo "$scratch/fifo/journal.jsonl"

@@ -15,7 +15,7 @@
 # Words
 #	it SENTENCE		begins a test; what follows belongs to it. It fails with its first
 #				expectation that does not hold; the next `it` or the end closes it
-#	run [-t S] CMD…		runs CMD, standard input empty, for at most S seconds (60); sets $code
+#	run [-t S] CMD…		runs CMD, standard input empty, for at most S seconds (60, $slow times); sets $code
 #				(128 + n after signal n); $scratch/out and $scratch/err hold its output
 #	expect_code N		the last `run` ended with N
 #	expect_out ERE		a line of its standard output matches; expect_no_out: none does
@@ -28,13 +28,15 @@
 #	note TEXT		a line of explanation, figures for instance
 #	own_place		from here on this file's jails are apart from all others of the machine: in
 #				control groups and with leases of its own, so that what is left is ours
-#	expect_nothing_left	within two seconds there is no control group, mount, process or locked
+#	expect_nothing_left	within two seconds, $slow times, there is no control group, mount, process or locked
 #				lease of a jail any more
 #
 # Given
 #	$scratch		a folder of this file's own, removed at the end
 #	$e2e_root, $e2e_build	the source tree and the build folder (PROCTOR_BUILD, or build/)
 #	proctor ARG…		the program under test
+#	$slow			how many times slower than a common machine this one is (E2E_SLOW, 1): for
+#				whatever may take so and so long
 #
 # Run by root, a file is pid 1 of a process namespace of its own: whatever it started ends with it,
 # and its last test says whether anything was left by then. A file that needs the machine's own
@@ -53,6 +55,7 @@ unset E2E_INSIDE
 e2e_root=$(cd "$(dirname "$0")/../.." && pwd)
 e2e_build=${PROCTOR_BUILD:-$e2e_root/build}
 scratch=$(mktemp -d /tmp/proctor-e2e-XXXXXX) || exit 1
+slow=${E2E_SLOW:-1}
 e2e_count=0 e2e_failed=0
 e2e_name='' e2e_why='' e2e_skip='' e2e_command='' code=''
 
@@ -101,7 +104,7 @@ e2e_end() {
 	if [ -n "$e2e_inside" ]; then
 		it 'leaves no process behind'
 		e2e_try=0
-		while e2e_left_over && [ "$e2e_try" -lt 20 ]; do
+		while e2e_left_over && [ "$e2e_try" -lt $((20 * slow)) ]; do
 			e2e_try=$((e2e_try + 1))
 			sleep 0.1
 		done
@@ -213,7 +216,7 @@ expect_nothing_left() {
 	e2e_try=0
 	until e2e_jails=$(e2e_jails_left) && [ -z "$e2e_jails" ]; do
 		e2e_try=$((e2e_try + 1))
-		[ "$e2e_try" -lt 20 ] || { fail "there is still: $e2e_jails" && return; }
+		[ "$e2e_try" -lt $((20 * slow)) ] || { fail "there is still: $e2e_jails" && return; }
 		sleep 0.1
 	done
 }
@@ -253,9 +256,9 @@ need_root() {
 }
 
 run() {
-	e2e_limit=60
+	e2e_limit=$((60 * slow))
 	if [ "$1" = -t ]; then
-		e2e_limit=$2
+		e2e_limit=$(($2 * slow))
 		shift 2
 	fi
 	e2e_command=$*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * paper-run FOLDER RUN TASKS AGENTS REPEATS: write the journal of a run that never was
+ * paper-run FOLDER RUN FILES: the same of "honest" on "matmul", with a name, labels and
+ * planned.json
  *
  * Of each line of standard input an attempt: SLOT TASK AGENT ATTEMPT SEEN SPEEDUP UNSEEN SPEEDUP.
  * SEEN and UNSEEN are marks; SEEN INFRA is an attempt without a mark, and BROKEN one that does not
@@ -42,11 +44,16 @@ int main(int argc, char **argv)
 {
 	cleanup(journal_done) struct journal journal = JOURNAL_INIT;
 	char line[256];
-	auto_fd folder = argc == 6 ? open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	auto_fd folder =
+		argc == 6 || argc == 4 ? open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	if (folder < 0)
 		return 2;
-	paper_run_create(&journal, folder, argv[2], atoll(argv[3]), atoll(argv[4]), atoll(argv[5]));
+	if (argc == 4)
+		paper_run_create_named(&journal, folder, argv[2], (uint8_t) atoi(argv[3]));
+	else
+		paper_run_create(&journal, folder, argv[2], atoll(argv[3]), atoll(argv[4]),
+				 atoll(argv[5]));
 	while (fgets(line, sizeof(line), stdin))
 		if (!add_line(&journal, argv[2], line))
 			return 2;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness/run/attempt_state.h"
+#include "harness/run/planned.h"
 
 /* Ends the test or the program: what is not written is not tested. */
 static void must(int result, const struct err *err)
@@ -69,6 +70,40 @@ void paper_run_create(struct journal *out, int folder_fd, const char *run, int64
 	json_put_int(json, "tasks", tasks);
 	json_put_int(json, "agents", agents);
 	json_put_int(json, "repeats", repeats);
+	must(journal_commit(out, &err), &err);
+}
+
+void paper_run_create_named(struct journal *out, int folder_fd, const char *run, uint8_t files)
+{
+	struct planned_label labels[] = { { "machine", "paper" }, { "os", "none\n" } };
+	struct digest program[] = { { { files } } };
+	struct planned_task task = { .name = "matmul", .agents = program };
+	struct planned_agent agent = { .name = "honest" };
+	const struct planned planned = {
+		.run = run,
+		.name = "nightly",
+		.labels = labels,
+		.label_count = ARRAY_LEN(labels),
+		.tasks = &task,
+		.agents = &agent,
+		.task_count = 1,
+		.agent_count = 1,
+		.repeats = 1,
+		.seats = 1,
+	};
+	struct err err = ERR_INIT;
+	struct json_writer *json;
+	struct digest digest;
+
+	*out = JOURNAL_INIT;
+	must(journal_create(out, folder_fd, run, &err), &err);
+	must(planned_write(&planned, folder_fd, &digest, &err), &err);
+	json = journal_begin(out, "run.planned");
+	planned_put_labels(json, &planned);
+	json_put_digest(json, "planned", &digest);
+	json_put_int(json, "tasks", 1);
+	json_put_int(json, "agents", 1);
+	json_put_int(json, "repeats", 1);
 	must(journal_commit(out, &err), &err);
 }
 

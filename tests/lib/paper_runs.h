@@ -20,6 +20,12 @@ struct record_mark paper_mark(const char *kind, double speedup);
 void paper_run_create(struct journal *out, int folder_fd, const char *run, int64_t tasks,
 		      int64_t agents, int64_t repeats);
 
+/*
+ * The same of one attempt of agent "honest" on task "matmul", with planned.json, a name and labels.
+ * @files: what the agent's program is
+ */
+void paper_run_create_named(struct journal *out, int folder_fd, const char *run, uint8_t files);
+
 /* The lines of an attempt that has its record. */
 void paper_run_add(struct journal *journal, int64_t slot, const struct record *record);
 

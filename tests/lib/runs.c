@@ -37,7 +37,9 @@ void runs_copy_task(const char *file, const char *from, const char *to)
 	auto_fd original = open(SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK, O_RDONLY | O_DIRECTORY);
 	auto_fd task = -1;
 
-	CHECK(mkdirat(check_folder(), "task", 0755) == 0);
+	/* A task's folder has its name. */
+	CHECK(mkdirat(check_folder(), RUNS_TASK, 0755) == 0);
+	CHECK(symlinkat(RUNS_TASK, check_folder(), "task") == 0);
 	task = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(mkdirat(task, "workspace", 0755) == 0 && mkdirat(task, "evaluate", 0755) == 0);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
@@ -68,7 +70,9 @@ void runs_prepare(struct runs *runs, const char *task)
 		.stop_fd = -1,
 		.timing = TIMING_FILES_INIT,
 	};
-	*plan = (struct run_plan){ .id = "test-run", .policy_fd = -1, .repeats = 1, .seats = 1 };
+	*plan = (struct run_plan){
+		.id = "test-run", .policy = POLICY_FILE_INIT, .repeats = 1, .seats = 1
+	};
 	plan->task_paths[0] = task ? task : RUNS_TASK;
 	plan->task_fds[0] =
 		openat(check_folder(), task ? task : SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK,
@@ -93,8 +97,8 @@ void runs_open(struct runs *runs)
 	if (CPU_COUNT(&cpus) < 2)
 		SKIP("needs two CPUs");
 	if (runs->policy) {
-		runs->plan.policy_fd = text_fd(runs->policy);
-		runs->plan.policy_path = "policy.yaml";
+		runs->plan.policy.fd = text_fd(runs->policy);
+		runs->plan.policy.path = "policy.yaml";
 	}
 	CHECK_OK(run_create(&runs->run, &runs->place, &runs->plan, &runs->jails.launcher,
 			    &runs->progress, &err));
@@ -129,7 +133,7 @@ void runs_end(struct runs *runs)
 		fd_close(&plan->agents[i].program_fd);
 	for (size_t i = 0; i < plan->task_count; i++)
 		fd_close(&plan->task_fds[i]);
-	fd_close(&plan->policy_fd);
+	policy_file_done(&plan->policy);
 	fd_close(&runs->place.stop_fd);
 	fd_close(&runs->place.secret_fd);
 	fd_close(&runs->place.folder_fd);

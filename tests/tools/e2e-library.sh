@@ -35,6 +35,12 @@ run_file 'it hangs; run -t 1 sleep 50; expect_code 124'
 expect_out '^# failed: not done after 1 s$'
 expect_out '^not ok 1'
 
+it "gives more time where the machine is said to be slow"
+E2E_SLOW=3 && export E2E_SLOW
+run_file 'it "takes its time"; run -t 1 sleep 1.5; expect_code 0'
+unset E2E_SLOW
+expect_code 0
+
 it "does not take a 124 of the command for its own limit"
 run_file 'it "ends with 124"; run sh -c "exit 124"; expect_code 124'
 expect_code 0

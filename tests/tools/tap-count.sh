@@ -75,6 +75,14 @@ oops
 E1
 counts "fails an empty file" '0 1 0' </dev/null
 
+it "names the virtual machine that a test ran in"
+mkdir "$scratch/vm-6.1"
+printf '1..2\nnot ok 1 - a\nok 2 - b # SKIP no such device\n# exit 1\n' >"$scratch/vm-6.1/test-a.12.tap"
+echo 'vm-6.1/test-a no such device' >"$scratch/allowed"
+run "$e2e_root/tests/lib/tap-count" "$scratch/allowed" "$scratch/vm-6.1/test-a.12.tap"
+expect_out '^FAILED  vm-6.1/test-a: a$'
+expect_out '^skipped vm-6.1/test-a: b: no such device$'
+
 it "keeps output and exit code of a test"
 TAP_FOLDER=$scratch/kept
 export TAP_FOLDER

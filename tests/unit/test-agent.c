@@ -182,8 +182,15 @@ TEST(a_solution_is_packed_and_one_that_is_not_there_is_an_error_that_names_it)
 	tree_make_file(solutions, "b", "better", 0644);
 	CHECK_INT(agent_pack_solution(folder, "bad", out, &err), -1);
 	CHECK_INT(err.kind, ERR_INPUT);
-	CHECK_STR(err.text,
-		  "there is no solution 'bad': open 'solutions/bad': No such file or directory");
+	CHECK_STR(err.text, "there is no solution 'bad'; there are good");
+	CHECK(mkdirat(folder, "solutions/fine", 0755) == 0);
+	err = (struct err) ERR_INIT;
+	CHECK_INT(agent_pack_solution(folder, "bad", out, &err), -1);
+	CHECK_STR(err.text, "there is no solution 'bad'; there are fine, good");
+	CHECK(symlinkat("good", folder, "solutions/link") == 0);
+	err = (struct err) ERR_INIT;
+	CHECK_INT(agent_pack_solution(folder, "link", out, &err), -1);
+	CHECK(strstr(err.text, "solution 'link': open 'solutions/link': Too many"));
 	for (size_t i = 0; i < 4; i++) {
 		static const char *const names[] = { "../good", "..", ".", "" };
 

@@ -59,6 +59,21 @@ TEST(each_record_is_a_row_whatever_became_of_it)
 		  "-                -  -            -     -  no seat was free\n");
 }
 
+TEST(unseen_cases_that_are_too_short_are_told)
+{
+	struct record record = plain_record("t");
+	cleanup(table_done) struct table table = TABLE_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
+
+	record.seen.kind = "VALID";
+	record.unseen.kind = "VALID";
+	record.unseen.blocks = 10;
+	record.unseen.launch_bound = true;
+	attempts_table(&record, 1, false, &table);
+	table_print(&table, &(struct table_style){ .width = 0 }, &out);
+	CHECK(strstr(out.text, "unseen cases: too short to be resolved here (LAUNCH_BOUND)\n"));
+}
+
 TEST(an_unseen_failure_is_told_when_the_seen_cases_are_right)
 {
 	struct record record = plain_record("t");

@@ -80,7 +80,7 @@ TEST(a_build_that_does_not_build_is_a_result_with_words)
 		{ "exit 0", "the build left no 'x.so'" },
 		{ "mkdir $0/x.so", "the build left no 'x.so'" },
 		{ "ln -s /etc/passwd $0/x.so", "the build left no 'x.so'" },
-		{ "truncate -s 40M $0/x.so", "the build left no 'x.so'" },
+		{ "truncate -s 40M $0/x.so", "the build's 'x.so' is larger than 32 MiB" },
 		{ "i=0; while [ $i -lt 600 ]; do echo >$0/$i; i=$((i+1)); done; echo >$0/x.so",
 		  "the build left no 'x.so'" },
 		{ "echo >$0/x.so; while :; do :; done", "the build was ended: timeout" },

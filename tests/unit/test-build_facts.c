@@ -13,7 +13,9 @@ TEST(the_first_line_is_name_and_version)
 	build_facts_print("abc", "def", &out);
 	CHECK(strncmp(out.text, "proctor ", 8) == 0);
 	CHECK_INT(strcspn(out.text, "\n"), strlen("proctor 0.1.0"));
-	CHECK(strstr(out.text, "\nformats    task 1, policy 1, proctor/record/1\n"));
+	CHECK(strstr(out.text, "\nformats    task 1, policy 1, proctor/run/1, proctor/set/1, "
+			       "proctor/planned/1, proctor/journal/1, proctor/record/1, "
+			       "proctor/samples/1, proctor/report/1\n"));
 	CHECK(strstr(out.text, "\nprogram    abc\npolicy     def\n"));
 	CHECK(!strstr(out.text, "unknown") && !strstr(out.text, "undefined"));
 	str_clear(&out);
@@ -38,4 +40,6 @@ TEST(the_same_as_json)
 	CHECK_OK(json_get_text(json_root(&json), "program_sha256", 64, &text, &err));
 	CHECK_STR(text, "abc");
 	CHECK_INT(json_count(json_member(json_root(&json), "libraries")), 7);
+	CHECK_OK(json_get_text(json_root(&json), "samples_schema", 64, &text, &err));
+	CHECK_STR(text, "proctor/samples/1");
 }

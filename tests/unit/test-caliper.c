@@ -3,19 +3,19 @@
 
 #include <string.h>
 
+#include "harness/check/plain_source.h"
 #include "harness/judge/marking_plan.h"
 #include "harness/judge/poison.h"
 #include "harness/judge/raw_clock.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 enum { ROWS = 40, COLS = 100 };
 
 /* A caliper over one softmax case, and all that it borrows. */
 struct bench {
-	struct fork_source source;
+	struct plain_source source;
 	struct worker_source workers;
 	struct buffers buffers;
 	struct sentry sentry;
@@ -61,11 +61,11 @@ static struct bench *open_bench(const char *symbol)
 	judge_add_softmax(plan, ROWS, COLS, false);
 	CHECK_OK(marking_shape(&plan->cases[0], MARKING_TASK, &bench->shape, &err));
 	mem_free(&plan);
-	fork_source_init(&bench->source);
+	plain_source_init(&bench->source);
 	bench->source.program = WORKER_PROGRAM;
 	bench->source.cpu = 1;
-	bench->source.candidate = (struct fork_implementation){ KERNELS, symbol };
-	bench->workers = fork_source_workers(&bench->source);
+	bench->source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, symbol };
+	bench->workers = plain_source_workers(&bench->source);
 	CHECK_OK(buffers_create(&bench->buffers, bench->shape.inputs.span,
 				bench->shape.outputs.span, &err));
 	CHECK_OK(sentry_start(&bench->sentry, 1, &err));
@@ -170,7 +170,7 @@ TEST(a_library_or_symbol_that_is_missing_is_said)
 
 	CHECK_INT(open_worker(bench, WORKER_CANDIDATE).status, PROTOCOL_NO_SYMBOL);
 	CHECK_OK(caliper_close(&bench->caliper, &end, &err));
-	bench->source.candidate.library = "/no/such/library.so";
+	bench->source.roles[WORKER_CANDIDATE].library = "/no/such/library.so";
 	CHECK_INT(open_worker(bench, WORKER_CANDIDATE).status, PROTOCOL_NO_LIBRARY);
 	close_bench(bench);
 }

@@ -15,6 +15,8 @@
 #include "tests/lib/check.h"
 #include "tests/lib/tree.h"
 
+#define LEAVE_GROUP PROGRAMS "/tests/leave-group"
+
 static struct err err;
 static struct task task;
 static struct scratch scratch = { .fd = -1 };
@@ -114,6 +116,57 @@ TEST(a_build_that_fails_is_a_result_that_says_how)
 	}
 }
 
+TEST(a_library_that_the_judge_does_not_take_was_not_built)
+{
+	static const struct given_limits limits = {
+		.candidate_bytes = 1000,
+		.candidate_entries = 10,
+		.product_bytes = 2 * MIB,
+		.product_entries = 10,
+	};
+	static const struct {
+		const char *script, *why;
+	} builds[] = {
+		{ "head -c 2097153 /dev/zero >$1/a.so", "the build's 'a.so' is larger than 2 MiB" },
+		{ "head -c 2097152 /dev/zero >$1/a; echo x >$1/a.so",
+		  "the build's files are larger than 2 MiB together, so that 'a.so' does not fit" },
+		{ "head -c 2097152 /dev/zero >$1/a.so", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(builds); i++) {
+		prepare(builds[i].script);
+		job.limits = &limits;
+		CHECK_OK(candidate_make(&job, &candidate, &err));
+		CHECK_STR(candidate.why, builds[i].why);
+		end();
+		CHECK(unlinkat(check_folder(), "pristine/a.c", 0) == 0 &&
+		      unlinkat(check_folder(), "pristine/b.h", 0) == 0 &&
+		      unlinkat(check_folder(), "workspace/a.c", 0) == 0 &&
+		      unlinkat(check_folder(), "workspace/b.h", 0) == 0 &&
+		      unlinkat(check_folder(), "workspace/a.out", 0) == 0 &&
+		      unlinkat(check_folder(), "pristine", AT_REMOVEDIR) == 0 &&
+		      unlinkat(check_folder(), "workspace", AT_REMOVEDIR) == 0);
+	}
+}
+
+TEST(a_candidate_that_the_judge_does_not_take_is_not_built)
+{
+	static const struct given_limits limits = {
+		.candidate_bytes = 9,
+		.candidate_entries = 10,
+		.product_bytes = 1000,
+		.product_entries = 10,
+	};
+
+	prepare("echo x >$1/a.so");
+	job.limits = &limits;
+	CHECK_OK(candidate_make(&job, &candidate, &err));
+	CHECK_STR(candidate.why, "the candidate has 10 bytes in 2 files and folders; the policy's "
+				 "build jail takes 9 in 10");
+	CHECK(!candidate.is_built);
+	end();
+}
+
 TEST(a_compiler_that_is_not_there_is_a_result)
 {
 	prepare("");
@@ -137,6 +190,15 @@ TEST(a_build_that_takes_too_long_is_ended_with_all_that_it_started)
 	CHECK(clock_now() - began < 30 * NS_PER_S);
 	poll(NULL, 0, 2000);
 	CHECK(fstatat(scratch.fd, "out/late", &info, 0) < 0);
+	end();
+}
+
+TEST(a_build_that_leaves_its_group_is_ended_in_its_time)
+{
+	prepare("exec " LEAVE_GROUP " sleep 60");
+	task.build.wall_ms = 200;
+	CHECK_OK(candidate_make(&job, &candidate, &err));
+	CHECK_STR(candidate.why, "the build was ended: timeout");
 	end();
 }
 

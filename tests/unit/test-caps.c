@@ -74,6 +74,7 @@ TEST(the_securebits_are_locked)
 	bits = prctl(PR_GET_SECUREBITS);
 	CHECK((bits & SECBIT_NOROOT) && (bits & SECBIT_NO_SETUID_FIXUP));
 	CHECK((bits & SECURE_ALL_LOCKS) == SECURE_ALL_LOCKS);
+	CHECK_INT(bits, caps_locked_bits());
 	/* With CAP_SETPCAP kept it is the lock alone that refuses. */
 	CHECK_INT(prctl(PR_SET_SECUREBITS, 0), -1);
 	CHECK_INT(prctl(PR_SET_KEEPCAPS, 1), -1);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sandbox/base/str.h"
 #include "tests/lib/check.h"
 
 /* Reads a file with the keys seen, dims, where, args, order (the entry's args) and hidden. */
@@ -247,6 +248,71 @@ TEST(a_mistake_in_the_cases_is_named)
 
 #define SLOTS "i: {in: i32, shape: [B], values: below(L)}"
 #define CACHE "c: {inout: f32, shape: [L, 8], values: zeros, compare: exact, writes: rows(i)}"
+
+/* Thirty dimensions, each of so many primes; every eighth draw is allowed. */
+static void read_many(const char *term, int terms, struct err *err, int64_t *result)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	cleanup(str_done) struct str seen = STR_INIT, ranges = STR_INIT, text = STR_INIT;
+	struct cases cases;
+
+	for (int i = 0; i < 30; i++) {
+		str_addf(&seen, ", d%d: 2", i);
+		str_addf(&ranges, ", d%d: '1", i);
+		for (int k = 0; k < terms; k++)
+			str_addf(&ranges, "+0*%s", term);
+		str_addf(&ranges, "'");
+	}
+	str_addf(&text,
+		 "seen: [{n: 8%s}]\nwhere: ['n %% 8 == 0']\n"
+		 "args: {y: {out: f32, shape: [n], compare: 'close(rel=0, abs=0)'}}\n"
+		 "order: [y]\nhidden:\n",
+		 seen.text);
+	for (int i = 0; i < 3; i++)
+		str_addf(&text, "  %s: {cases: 16, n: 'range(9, 4000)'%s}\n",
+			 names_text(category_names, i), ranges.text);
+	*result = read_cases(&arena, text.text, &cases, err);
+}
+
+TEST(cases_that_take_long_to_try_are_refused)
+{
+	struct err err = ERR_INIT;
+	int64_t result;
+
+	read_many("prime(7,11)", 9, &err, &result);
+	CHECK_INT(result, -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK(strstr(err.text, "t.yaml:6: key 'odd': to try the cases up to here takes more than "
+			       "100000000 steps"));
+	read_many("range(7,11)", 9, &err, &result);
+	CHECK_INT(result, 0);
+}
+
+TEST(a_question_for_primes_takes_steps_as_well)
+{
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	struct err err = ERR_INIT;
+	struct cases cases;
+
+	str_addf(&text, "dims: {");
+	for (int i = 0; i < 30; i++) {
+		str_addf(&text, "%sd%d: '1", i > 0 ? ", " : "", i);
+		for (int k = 0; k < 22; k++)
+			str_addf(&text, "+prime(n)");
+		str_addf(&text, "'");
+	}
+	str_addf(&text, "}\nargs: {y: {out: f32, shape: [1], compare: 'close(rel=0, abs=0)'}}\n"
+			"order: [y]\nseen: [{n: 16777213}]\n"
+			"hidden:\n  odd: {cases: 16, n: 'range(2, 16777212)'}\n"
+			"  up: {cases: 16, n: 'range(2, 16777212)'}\n"
+			"  down: {cases: 16, n: 'range(2, 16777212)'}\n"
+			"  edge: {cases: 15, n: 'range(2, 16777212)'}\n");
+	CHECK_OK(read_cases(&arena, text.text, &cases, &err));
+	str_addf(&text, "where: ['prime(n) == 1']\n");
+	CHECK_INT(read_cases(&arena, text.text, &cases, &err), -1);
+	CHECK(strstr(err.text, "to try the cases up to here takes more than 100000000 steps"));
+}
 
 TEST(rows_are_named_by_an_input_of_a_whole_type)
 {

@@ -91,6 +91,60 @@ TEST(what_a_policy_does_without_and_when_it_ends_a_jail_is_in_the_spec)
 	CHECK_INT(spec.accept_landlock, 1);
 }
 
+TEST(limits_of_processes_and_lists_of_calls_are_in_the_spec)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+
+	load();
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
+	CHECK_INT(spec.extra_calls, 0);
+	CHECK_INT(spec.rlimits.stack, 0);
+	policy.agent.syscalls = 1U << SYSCALLS_PROFILER;
+	policy.agent.stack = MIB;
+	policy.agent.memlock = 2 * MIB;
+	policy.agent.file_size = 3 * MIB;
+	policy.agent.msgqueue = 4 * MIB;
+	policy.agent.sigpending = 5;
+	CHECK_OK(compose_agent(&policy, &task, NULL, argv, &spec, &err));
+	CHECK_INT(spec.extra_calls, SECCOMP_BIT(SECCOMP_EXTRA_PROFILER));
+	CHECK_INT(spec.rlimits.stack, MIB);
+	CHECK_INT(spec.rlimits.memlock, 2 * MIB);
+	CHECK_INT(spec.rlimits.file_size, 3 * MIB);
+	CHECK_INT(spec.rlimits.msgqueue, 4 * MIB);
+	CHECK_INT(spec.rlimits.sigpending, 5);
+	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
+	CHECK_INT(spec.extra_calls, 0);
+}
+
+TEST(variables_of_the_policy_are_beside_and_over_those_of_the_jail)
+{
+	static const struct policy_variable items[] = { { "HOME", "/work" },
+							{ "OMP", "a b" },
+							{ "PATHS", "x" } };
+	static const char *const wanted[] = { "PATH=/usr/local/bin:/usr/bin:/bin",
+					      "TMPDIR=/tmp",
+					      "LANG=C.UTF-8",
+					      "USER=agent",
+					      "HOME=/work",
+					      "OMP=a b",
+					      "PATHS=x" };
+	const char *args[32], *env[32];
+	static char huge[SPEC_STRINGS_MAX + 1];
+	const struct policy_variable too_long = { "A", huge };
+
+	load();
+	policy.build.environment = (struct policy_environment){ items, ARRAY_LEN(items) };
+	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
+	spec_strings(&spec, args, env);
+	CHECK_INT(spec.command.envc, ARRAY_LEN(wanted));
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+		CHECK_STR(env[i], wanted[i]);
+	memset(huge, 'x', SPEC_STRINGS_MAX);
+	policy.build.environment = (struct policy_environment){ &too_long, 1 };
+	CHECK_INT(compose_build(&policy, &task.build, &spec, &err), -1);
+	CHECK(strstr(err.text, "environment: the arguments and the environment are longer than"));
+}
+
 TEST(what_a_jail_gives_the_next_jail_can_hold)
 {
 	static const char *const argv[] = { "/bin/true", NULL };

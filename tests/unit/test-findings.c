@@ -10,7 +10,7 @@
 static struct task task = { .name = "t" };
 static struct candidate candidate;
 static struct checked checked;
-static struct findings findings = { &task, &candidate, &checked };
+static struct findings findings = { &task, &candidate, &checked, true };
 static struct tree_change changes[8];
 
 static void prepare(void)
@@ -76,13 +76,28 @@ TEST(each_case_has_its_mark_and_the_whole_the_first_that_is_not_valid)
 	CHECK(!strstr(put(), "speedup_low"));
 }
 
+TEST(where_nothing_is_hidden_from_a_candidate_that_is_told)
+{
+	make_valid();
+	CHECK(!strstr(print(), "Landlock"));
+	findings.is_confined = false;
+	CHECK(strstr(print(), "this kernel has no Landlock: what reads files of this jail is right "
+			      "here, and will not be with the judge\n"));
+	CHECK(strstr(put(), "\"confined\":false"));
+}
+
 TEST(times_come_with_speedup_interval_and_verdict)
 {
 	make_valid();
 	CHECK(strstr(print(), "VALID         3.00          2.00     1.50"));
 	CHECK(strstr(print(), "VALID, FAST: 1.500 times the baseline's speed [1.250, 2.000] after "
 			      "10 blocks"));
-	CHECK(strstr(put(), "\"verdict\":\"FAST\""));
+	CHECK(!strstr(print(), "LAUNCH_BOUND"));
+	CHECK(strstr(put(), "\"verdict\":\"FAST\",\"launch_bound\":false,"));
+	checked.set.stats.launch_bound = true;
+	CHECK(strstr(print(), "after 10 blocks; too short to be resolved here (LAUNCH_BOUND)"));
+	CHECK(strstr(put(), "\"launch_bound\":true,"));
+	checked.set.stats.launch_bound = false;
 	CHECK(strstr(put(), "{\"case\":\"n=1\",\"mark\":\"VALID\",\"baseline_us\":3"));
 }
 
@@ -94,7 +109,16 @@ TEST(a_candidate_that_was_not_built_has_no_cases)
 	findings.checked = NULL;
 	CHECK_STR(print(), "NOT BUILT: the build ended with code 1\n");
 	CHECK_STR(put(), "{\"task\":\"t\",\"built\":false,\"build_why\":\"the build ended with "
-			 "code 1\",\"lost\":\"\"}");
+			 "code 1\",\"confined\":true,\"lost\":\"\"}");
+}
+
+TEST(what_a_task_calls_its_files_stays_on_its_line)
+{
+	prepare();
+	candidate.is_built = false;
+	snprintf(candidate.why, sizeof(candidate.why), "the build left no 'a\033[2J\nVALID'");
+	findings.checked = NULL;
+	CHECK_STR(print(), "NOT BUILT: the build left no 'a\\x1b[2J\\x0aVALID'\n");
 }
 
 TEST(work_that_has_no_effect_is_named_and_what_was_only_added_is_not)

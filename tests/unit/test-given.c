@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/run/given_limits.h"
 #include "sandbox/base/fd.h"
 #include "tests/lib/check.h"
 #include "tests/lib/tree.h"
 
 static struct err err;
+static struct policy policy;
 static struct given given;
 
 static void put_tree(const char *name, const char *text)
@@ -38,28 +40,37 @@ static void prepare(void)
 	put_tree("evaluate.tree", "\nf oracle.c=int o;");
 	put_tree("baseline.tree", "\nx a.so=built\nr link symlink 0");
 	put_tree("oracle.tree", "\nx oracle.so=built too");
+	policy = policy_default();
 	given = (struct given){ .task_fd = folder,
 				.trees_fd = folder,
-				.programs = check_folder_path() };
+				.programs = check_folder_path(),
+				.policy = &policy };
 }
 
 TEST(an_agent_is_given_all_that_it_is_marked_by_and_nothing_else)
 {
+	cleanup(str_done) struct str text = STR_INIT, want = STR_INIT;
 	auto_fd tree = tree_empty_fd();
+	struct given_limits limits;
 
 	prepare();
+	limits = given_limits_of(&policy);
+	given_limits_text(&limits, &text);
 	CHECK_OK(given_pack(&given, tree, &err));
-	CHECK_TREE(tree,
-		   "\nf README.md=read me"
-		   "\nd baseline\nx baseline/a.so=built"
-		   "\nd bin\nx bin/proctor-check=the check\nx bin/proctor-worker=the worker"
-		   "\nd evaluate\nf evaluate/oracle.c=int o;"
-		   "\nd oracle\nx oracle/oracle.so=built too"
-		   "\nf task.yaml="
-		   "# The task as its agent is given it. It is marked on hidden cases as well, "
-		   "which keep the\n# constraints in `where`.\nname: t\n"
-		   "\nd workspace\nf workspace/a.c=int a;\nd workspace/sub"
-		   "\nf workspace/sub/b.h=int b;");
+	str_addf(&want, "%s%s%s",
+		 "\nf README.md=read me"
+		 "\nd baseline\nx baseline/a.so=built"
+		 "\nd bin\nx bin/proctor-check=the check\nx bin/proctor-worker=the worker"
+		 "\nd evaluate\nf evaluate/oracle.c=int o;"
+		 "\nf limits.yaml=",
+		 text.text,
+		 "\nd oracle\nx oracle/oracle.so=built too"
+		 "\nf task.yaml="
+		 "# The task as its agent is given it. It is marked on hidden cases as well, "
+		 "which keep the\n# constraints in `where`.\nname: t\n"
+		 "\nd workspace\nf workspace/a.c=int a;\nd workspace/sub"
+		 "\nf workspace/sub/b.h=int b;");
+	CHECK_TREE(tree, want.text);
 }
 
 TEST(what_is_missing_is_named)

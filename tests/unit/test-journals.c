@@ -115,6 +115,25 @@ TEST(of_each_planned_attempt_the_last_record_counts)
 	CHECK(strncmp(journals.trees[0], "ab00", 4) == 0);
 }
 
+TEST(a_run_has_its_name_its_labels_and_what_was_planned)
+{
+	cleanup(journal_done) struct journal journal = JOURNAL_INIT;
+	cleanup(journals_done) struct journals journals = JOURNALS_INIT;
+	auto_fd folder = new_folder("run");
+	struct err err = ERR_INIT;
+	struct digest digest;
+
+	paper_run_create_named(&journal, folder, "run-1", 1);
+	CHECK_OK(journals_read(&journals, folder, "run", &err));
+	CHECK_STR(journals.runs[0].name, "nightly");
+	CHECK_INT(journals.runs[0].label_count, 2);
+	CHECK_STR(journals.runs[0].labels[0].key, "machine");
+	CHECK_STR(journals.runs[0].labels[0].value, "paper");
+	CHECK_STR(journals.runs[0].labels[1].value, "none\n");
+	CHECK_OK(planned_digest_file(folder, PLANNED_FILE, &digest, &err));
+	CHECK(digest_equal(&journals.runs[0].digest, &digest));
+}
+
 TEST(an_attempt_that_stayed_infra_is_there_as_such)
 {
 	cleanup(journal_done) struct journal journal = JOURNAL_INIT;
@@ -311,4 +330,35 @@ TEST(records_of_earlier_builds_say_no_number_of_cases)
 	CHECK_OK(journals_read(&journals, folder, "run", &err));
 	CHECK_INT(journals.records[0].unseen.cases, 0);
 	CHECK_INT(journals.records[0].seen.cases, 8);
+}
+
+TEST(what_the_policy_weakens_is_known_of_a_run_before_it_has_records)
+{
+	cleanup(journals_done) struct journals journals = JOURNALS_INIT;
+	auto_fd folder = new_folder("weak"), older = new_folder("older");
+	struct journal journal = JOURNAL_INIT;
+	struct err err = ERR_INIT;
+	struct json_writer *json;
+
+	CHECK_OK(journal_create(&journal, folder, "run-1", &err));
+	json = journal_begin(&journal, "run.planned");
+	json_put_text(json, "policy_name", "mine");
+	json_put_array(json, "weaker");
+	json_put_text(json, NULL, "accept:swap");
+	json_put_end(json);
+	json_put_int(json, "tasks", 1);
+	json_put_int(json, "agents", 1);
+	json_put_int(json, "repeats", 1);
+	CHECK_OK(journal_commit(&journal, &err));
+	journal_done(&journal);
+	CHECK_OK(journals_read(&journals, folder, "weak", &err));
+	CHECK_STR(journals.runs[0].policy, "mine");
+	CHECK_INT(journals.runs[0].weaker_count, 1);
+	CHECK_STR(journals.runs[0].weaker[0], "accept:swap");
+	/* An earlier build said nothing of it. */
+	paper_run_create(&journal, older, "run-2", 1, 1, 1);
+	journal_done(&journal);
+	CHECK_OK(journals_read(&journals, older, "older", &err));
+	CHECK(!journals.runs[1].policy);
+	CHECK_INT(journals.runs[1].weaker_count, 0);
 }

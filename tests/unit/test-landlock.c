@@ -221,3 +221,27 @@ TEST(too_many_rules_and_too_long_paths_are_refused)
 	path[63] = '\0';
 	CHECK_OK(landlock_add(&slice, path, LANDLOCK_READ_EXEC, &err));
 }
+
+static size_t count_rights(enum landlock_access access, int abi)
+{
+	size_t count = 0;
+
+	while (landlock_rights(access, abi, count))
+		count++;
+	return count;
+}
+
+TEST(rights_have_names_as_far_as_the_kernel_knows_them)
+{
+	CHECK_STR(landlock_rights(LANDLOCK_READ_EXEC, 1, 0), "execute");
+	CHECK_INT(count_rights(LANDLOCK_READ_EXEC, LANDLOCK_KNOWN), 3);
+	CHECK_INT(count_rights(LANDLOCK_WRITE, 1), 13);
+	CHECK_INT(count_rights(LANDLOCK_WRITE, 2), 14);
+	CHECK_INT(count_rights(LANDLOCK_WRITE, LANDLOCK_KNOWN), 15);
+	CHECK_INT(count_rights(LANDLOCK_DEVICE, 4), 4);
+	CHECK_STR(landlock_rights(LANDLOCK_DEVICE, 5, 4), "ioctl_dev");
+	CHECK_INT(count_rights(LANDLOCK_WRITE, 0), 0);
+	CHECK(!landlock_scopes(5, 0));
+	CHECK_STR(landlock_scopes(6, 1), "signal");
+	CHECK(!landlock_scopes(6, 2));
+}

@@ -4,17 +4,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/check/plain_source.h"
 #include "harness/judge/inputs.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 enum { FEW = 2 }; /* blocks of a marking whose times do not matter */
 
 struct trial {
 	struct marking_plan plan;
-	struct fork_source source;
+	struct plain_source source;
+	uint32_t started;    /* workers so far */
+	uint32_t candidates; /* of these the candidate's */
 	struct marking_result result;
 	struct err err;
 #ifdef PROCTOR_TEST_HOOKS
@@ -30,19 +32,52 @@ static struct trial *new_trial(const char *candidate)
 		SKIP("needs CPUs 0 and 1");
 	judge_plan(&trial->plan);
 	judge_add_softmax(&trial->plan, 64, 256, false);
-	fork_source_init(&trial->source);
+	plain_source_init(&trial->source);
 	trial->source.program = WORKER_PROGRAM;
 	trial->source.cpu = 1;
-	trial->source.oracle = (struct fork_implementation){ KERNELS, "softmax_oracle" };
-	trial->source.baseline = (struct fork_implementation){ KERNELS, "softmax" };
-	trial->source.candidate = (struct fork_implementation){ KERNELS, candidate };
+	trial->source.roles[WORKER_ORACLE] =
+		(struct plain_implementation){ KERNELS, "softmax_oracle" };
+	trial->source.roles[WORKER_BASELINE] = (struct plain_implementation){ KERNELS, "softmax" };
+	trial->source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, candidate };
 	return trial;
+}
+
+/* Counts, and starts a worker as the source does. */
+static int start(void *context, enum worker_role role, const struct worker_fds *fds,
+		 struct worker *out, struct err *err)
+{
+	struct trial *trial = context;
+
+	trial->started++;
+	trial->candidates += role == WORKER_CANDIDATE;
+	return plain_source_workers(&trial->source).start(&trial->source, role, fds, out, err);
+}
+
+static int hold(void *context, const struct worker *worker, struct err *err)
+{
+	struct trial *trial = context;
+
+	return plain_source_workers(&trial->source).hold(&trial->source, worker, err);
+}
+
+static void release(void *context, const struct worker *worker)
+{
+	struct trial *trial = context;
+
+	plain_source_workers(&trial->source).release(&trial->source, worker);
+}
+
+static int stop(void *context, struct worker *worker, struct worker_end *out, struct err *err)
+{
+	struct trial *trial = context;
+
+	return plain_source_workers(&trial->source).stop(&trial->source, worker, out, err);
 }
 
 static int try_within(struct trial *trial, uint32_t blocks, int64_t limit_ns)
 {
 	static uint8_t key[INPUTS_KEY];
-	struct worker_source workers = fork_source_workers(&trial->source);
+	const struct worker_source workers = { trial, start, hold, release, stop };
 	struct marking_options options = { .most_blocks = blocks, .limit_ns = limit_ns };
 
 #ifdef PROCTOR_TEST_HOOKS
@@ -74,8 +109,8 @@ static struct trial *new_large_trial(const char *candidate)
 	trial->plan.case_count = 0;
 	judge_add_curve(&trial->plan, 1024, 1024);
 	trial->plan.call_ns = 5000000000; /* also on a busy machine, with sanitizers */
-	trial->source.oracle.symbol = "curve_oracle";
-	trial->source.baseline.symbol = "curve";
+	trial->source.roles[WORKER_ORACLE].symbol = "curve_oracle";
+	trial->source.roles[WORKER_BASELINE].symbol = "curve";
 	return trial;
 }
 
@@ -261,14 +296,14 @@ TEST(a_candidate_that_fails_is_started_once_a_set)
 	struct trial *trial = new_trial("cheat_exit_0");
 
 	CHECK_INT(try(trial, FEW), 0);
-	CHECK_INT(trial->source.candidates, 1);
+	CHECK_INT(trial->candidates, 1);
 	end_trial(trial);
 	trial = new_trial("cheat_exit_0");
 	judge_add_softmax(&trial->plan, 100, 200, true);
 	CHECK_INT(try(trial, FEW), 0);
 	CHECK_INT(trial->result.seen.mark.kind, MARK_WRONG);
 	CHECK_INT(trial->result.unseen.mark.kind, MARK_WRONG);
-	CHECK_INT(trial->source.candidates, 2);
+	CHECK_INT(trial->candidates, 2);
 	end_trial(trial);
 }
 
@@ -306,7 +341,7 @@ TEST(a_block_has_four_fresh_workers_of_equal_length)
 
 	CHECK_INT(try(trial, FEW), 0);
 	/* The oracle, a check a side, and five a block. */
-	CHECK_INT(trial->source.started, 1 + 2 + 5 * FEW);
+	CHECK_INT(trial->started, 1 + 2 + 5 * FEW);
 	for (uint32_t i = 0; i < trial->result.samples.count; i++) {
 		const struct sample *sample = &trial->result.samples.list[i];
 
@@ -325,14 +360,14 @@ TEST(our_own_failures_are_never_the_candidates)
 {
 	struct trial *trial = new_trial("softmax");
 
-	trial->source.baseline.symbol = "cheat_zeros";
+	trial->source.roles[WORKER_BASELINE].symbol = "cheat_zeros";
 	CHECK_INT(try(trial, FEW), 0);
 	CHECK_INT(trial->result.seen.mark.kind, MARK_INFRA);
 	CHECK_INT(trial->result.seen.mark.role, WORKER_BASELINE);
-	CHECK_INT(trial->source.candidates, 0);
+	CHECK_INT(trial->candidates, 0);
 	end_trial(trial);
 	trial = new_trial("softmax");
-	trial->source.oracle.symbol = "no_such_symbol";
+	trial->source.roles[WORKER_ORACLE].symbol = "no_such_symbol";
 	CHECK_INT(try(trial, FEW), 0);
 	CHECK_INT(trial->result.seen.mark.kind, MARK_INFRA);
 	CHECK_INT(trial->result.seen.mark.stage, STAGE_ORACLE);
@@ -347,6 +382,6 @@ TEST(a_bad_plan_is_an_error_of_its_author)
 	CHECK_INT(try(trial, FEW), -1);
 	CHECK_INT(trial->err.kind, ERR_INPUT);
 	CHECK_STR(trial->err.text, "marking plan: a call may take up to 600 s, not -1 ns");
-	CHECK_INT(trial->source.started, 0);
+	CHECK_INT(trial->started, 0);
 	end_trial(trial);
 }

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/check/plain_source.h"
 #include "harness/judge/inputs.h"
 #include "sandbox/base/clock.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 static struct marking_plan plan;
-static struct fork_source source;
+static struct plain_source source;
 static struct worker_source workers;
 static struct marking_told told;
 static struct err err;
@@ -27,13 +27,13 @@ static void prepare(const char *candidate)
 	plan.call_ns = 5 * NS_PER_S;
 	judge_add_softmax(&plan, 64, 256, false);
 	judge_add_softmax(&plan, 32, 100, true);
-	fork_source_init(&source);
+	plain_source_init(&source);
 	source.program = WORKER_PROGRAM;
 	source.cpu = 1;
-	source.oracle = (struct fork_implementation){ KERNELS, "softmax_oracle" };
-	source.baseline = (struct fork_implementation){ KERNELS, "softmax" };
-	source.candidate = (struct fork_implementation){ KERNELS, candidate };
-	workers = fork_source_workers(&source);
+	source.roles[WORKER_ORACLE] = (struct plain_implementation){ KERNELS, "softmax_oracle" };
+	source.roles[WORKER_BASELINE] = (struct plain_implementation){ KERNELS, "softmax" };
+	source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, candidate };
+	workers = plain_source_workers(&source);
 	child = (struct marking_child){
 		.plan = &plan,
 		.key = key,
@@ -64,7 +64,7 @@ TEST(a_check_alone_times_nothing_and_finds_what_is_wrong)
 	CHECK_INT(told.seen.mark.kind, MARK_VALID);
 	CHECK_INT(told.unseen.mark.kind, MARK_VALID);
 	CHECK(told.cases[0].baseline_ns <= 0);
-	source.candidate.symbol = "curve"; /* another function */
+	source.roles[WORKER_CANDIDATE].symbol = "curve"; /* another function */
 	CHECK_OK(marking_child_run(&child, &told, &err));
 	CHECK_INT(told.seen.mark.kind, MARK_WRONG);
 	CHECK_INT(told.seen.mark.stage, STAGE_CHECK);

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/check/plain_source.h"
 #include "harness/judge/marking.h"
 #include "harness/run/hidden.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 struct wrong {
@@ -188,7 +188,7 @@ static void mark(const struct subject *subject, const char *candidate, struct ma
 {
 	static uint8_t key[INPUTS_KEY];
 	struct marking_plan *plan = mem_alloc(1, sizeof(*plan));
-	struct fork_source source;
+	struct plain_source source;
 	struct worker_source workers;
 	const struct marking_options options = { .most_blocks = 1 };
 	struct err err = ERR_INIT;
@@ -196,13 +196,13 @@ static void mark(const struct subject *subject, const char *candidate, struct ma
 	if (!judge_has_cpus())
 		SKIP("needs CPUs 0 and 1");
 	plan_of(subject, plan);
-	fork_source_init(&source);
+	plain_source_init(&source);
 	source.program = WORKER_PROGRAM;
 	source.cpu = 1;
-	source.oracle = (struct fork_implementation){ KERNELS, subject->oracle };
-	source.baseline = (struct fork_implementation){ KERNELS, subject->honest };
-	source.candidate = (struct fork_implementation){ KERNELS, candidate };
-	workers = fork_source_workers(&source);
+	source.roles[WORKER_ORACLE] = (struct plain_implementation){ KERNELS, subject->oracle };
+	source.roles[WORKER_BASELINE] = (struct plain_implementation){ KERNELS, subject->honest };
+	source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, candidate };
+	workers = plain_source_workers(&source);
 	key[0]++;
 	if (marking_run(plan, key, &workers, &options, out, &err) < 0)
 		check_fail(__FILE__, __LINE__, "%s: %s", candidate, err.text);

@@ -157,23 +157,28 @@ TEST(numbers_hold_at_both_edges_and_not_beyond)
 	CHECK_INT(object.milli, 10);
 	check_refused("--count 1", "option --count: '1' is not within 2..9");
 	check_refused("--count 10", "option --count: '10' is not within 2..9");
-	check_refused("--size 1023B", "option --size: '1023B' is not within 1024..1048576 bytes");
-	check_refused("--size 2MiB", "option --size: '2MiB' is not within 1024..1048576 bytes");
-	check_refused("--time 0s", "option --time: '0s' is not within 1..2000 ms");
-	check_refused("--milli 1.501",
-		      "option --milli: '1.501' is not within 10..1500 thousandths");
+	check_refused("--size 1023B", "option --size: '1023B' is not within 1KiB..1MiB");
+	check_refused("--size 2MiB", "option --size: '2MiB' is not within 1KiB..1MiB");
+	check_refused("--time 0s", "option --time: '0s' is not within 1ms..2s");
+	check_refused("--milli 1.501", "option --milli: '1.501' is not within 0.01..1.5");
 }
 
 TEST(what_is_no_number_is_told_with_an_example)
 {
-	check_refused("--count x", "option --count: 'x' is not a number such as 64");
-	check_refused("--count -3", "option --count: '-3' is not a number such as 64");
-	check_refused("--count=", "option --count: '' is not a number such as 64");
-	check_refused("--count 99999999999999999999",
-		      "option --count: '99999999999999999999' is not a number such as 64");
-	check_refused("--size 64mb", "option --size: '64mb' is not a size such as 64MiB");
-	check_refused("--time 5", "option --time: '5' is not a time such as 500ms, 2s or 5m");
-	check_refused("--milli 1,5", "option --milli: '1,5' is not a number such as 1.5");
+	check_refused("--count x",
+		      "option --count: 'x' is not a whole number such as 64, within 2..9");
+	check_refused("--count -3",
+		      "option --count: '-3' is not a whole number such as 64, within 2..9");
+	check_refused("--count=",
+		      "option --count: '' is not a whole number such as 64, within 2..9");
+	check_refused("--count 99999999999999999999", "option --count: '99999999999999999999' is "
+						      "not a whole number such as 64, within 2..9");
+	check_refused("--size 64mb",
+		      "option --size: '64mb' is not a size such as 64MiB, within 1KiB..1MiB");
+	check_refused("--time 5",
+		      "option --time: '5' is not a time such as 500ms, 2s or 5m, within 1ms..2s");
+	check_refused("--milli 1,5",
+		      "option --milli: '1,5' is not a number such as 1.5, within 0.01..1.5");
 }
 
 TEST(a_descriptor_has_to_be_open)

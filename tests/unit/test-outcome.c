@@ -324,16 +324,18 @@ TEST(the_timing_is_told_where_there_were_blocks)
 						  .margin = 0.125,
 						  .verdict = VERDICT_FAST,
 						  .launch_bound = true };
+	judged->unseen.stats = (struct stats_mark){ .blocks = 10, .launch_bound = true };
 	judged->cases[1].clock_mismatch = true;
 	finish(&text);
 	CHECK_INT(record.seen.blocks, 10);
 	CHECK_STR(record.seen.verdict, "FAST");
 	CHECK(record.seen.ratio == 0.5 && record.seen.ratio_low == 0.25 &&
 	      record.seen.ratio_high == 0.75 && record.seen.margin == 0.125);
-	CHECK(!record.unseen.verdict);
-	CHECK_INT(record.label_count, 2);
+	CHECK_STR(record.unseen.verdict, "AMBG");
+	CHECK_INT(record.label_count, 3);
 	CHECK_STR(record.labels[0], "LAUNCH_BOUND");
-	CHECK_STR(record.labels[1], "CLOCK_MISMATCH");
+	CHECK_STR(record.labels[1], "LAUNCH_BOUND_UNSEEN");
+	CHECK_STR(record.labels[2], "CLOCK_MISMATCH");
 }
 
 TEST(samples_are_kept_as_integers_and_their_digest_is_in_the_record)

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "tests/lib/check.h"
 #include "tests/lib/judge_cases.h"
 #include "tests/lib/tree.h"
+
+#define LEAVE_GROUP PROGRAMS "/tests/leave-group"
 
 static struct plain_source source;
 static struct worker_source workers;
@@ -42,9 +45,12 @@ static enum mark_kind mark_of(const char *candidate)
 	judge_plan(plan);
 	judge_add_softmax(plan, 64, 256, false);
 	source.program = WORKER_PROGRAM;
-	source.roles[WORKER_ORACLE] = (struct plain_implementation){ KERNELS, "softmax_oracle" };
-	source.roles[WORKER_BASELINE] = (struct plain_implementation){ KERNELS, "softmax" };
-	source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, candidate };
+	source.roles[WORKER_ORACLE].library = KERNELS;
+	source.roles[WORKER_ORACLE].symbol = "softmax_oracle";
+	source.roles[WORKER_BASELINE].library = KERNELS;
+	source.roles[WORKER_BASELINE].symbol = "softmax";
+	source.roles[WORKER_CANDIDATE].library = KERNELS;
+	source.roles[WORKER_CANDIDATE].symbol = candidate;
 	CHECK_OK(marking_run(plan, key, &workers, &options, &result, &err));
 	return result.seen.mark.kind;
 }
@@ -57,6 +63,25 @@ TEST(a_marking_over_it_tells_right_from_wrong)
 	CHECK_INT(mark_of("no_such_function"), MARK_WRONG);
 	CHECK_INT(source.running[0].pid_fd, -1);
 	CHECK_INT(source.running[1].pid_fd, -1);
+}
+
+TEST(a_worker_that_is_confined_is_marked_as_any)
+{
+	static const struct given_limits limits = {
+		.worker_memory = 512 * MIB,
+		.worker_pids = 64,
+		.worker_nofile = 64,
+	};
+	static char folder[sizeof(KERNELS)] = KERNELS;
+	struct confinement confinement;
+
+	prepare();
+	CHECK_OK(confine_open(&confinement, &limits, &err));
+	*strrchr(folder, '/') = '\0';
+	source.confinement = &confinement;
+	for (size_t i = 0; i < PLAIN_ROLES; i++)
+		source.roles[i].folder = folder;
+	CHECK_INT(mark_of("softmax"), MARK_VALID);
 }
 
 TEST(a_worker_that_goes_on_after_it_rang_is_held_and_found_out)
@@ -133,6 +158,37 @@ TEST(what_a_worker_has_started_is_held_and_ended_with_it)
 	CHECK_INT(worker.pid_fd, -1);
 	for (int i = 0; i < 1000 && getpgid(child) >= 0; i++) /* until init reaps it */
 		poll(NULL, 0, 5);
+	before = lines();
+	poll(NULL, 0, 100);
+	CHECK_INT(lines(), before);
+}
+
+TEST(a_worker_that_leaves_its_group_is_held_and_ended_all_the_same)
+{
+	auto_fd null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct worker_fds fds = { null, null, null };
+	struct worker worker = WORKER_INIT;
+	char program[512], script[1024];
+	struct worker_end end;
+	off_t before;
+
+	prepare();
+	snprintf(script, sizeof(script),
+		 "#!/bin/sh\ncd %s\nexec %s sh -c 'while :; do echo x >>lines; done'\n",
+		 check_folder_path(), LEAVE_GROUP);
+	tree_make_file(check_folder(), "program", script, 0755);
+	snprintf(program, sizeof(program), "%s/program", check_folder_path());
+	source.program = program;
+	CHECK_OK(workers.start(workers.context, WORKER_CANDIDATE, &fds, &worker, &err));
+	wait_for_more(0);
+	CHECK_INT(workers.hold(workers.context, &worker, &err), 0);
+	before = lines();
+	poll(NULL, 0, 100);
+	CHECK_INT(lines(), before);
+	workers.release(workers.context, &worker);
+	wait_for_more(before);
+	CHECK_OK(workers.stop(workers.context, &worker, &end, &err));
+	CHECK_INT(end.ending, WORKER_STOPPED);
 	before = lines();
 	poll(NULL, 0, 100);
 	CHECK_INT(lines(), before);

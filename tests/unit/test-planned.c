@@ -80,7 +80,7 @@ static int read_it(struct planned *out)
 
 	*out = PLANNED_INIT;
 	err = (struct err) ERR_INIT;
-	result = planned_read(check_folder(), out, &digest, &err);
+	result = planned_read(check_folder(), NULL, out, &digest, &err);
 	if (result == 0)
 		CHECK(digest_equal(&digest, &written));
 	return result;

@@ -178,8 +178,8 @@ TEST(a_policy_that_is_wrong_leaves_the_folder_empty)
 {
 	runs_prepare(&runs, NULL);
 	runs_add(&runs, SCRIPT);
-	runs.plan.policy_fd = memfd_create("policy", MFD_CLOEXEC);
-	runs.plan.policy_path = "p.yaml";
+	runs.plan.policy.fd = memfd_create("policy", MFD_CLOEXEC);
+	runs.plan.policy.path = "p.yaml";
 	check_fails("p.yaml");
 	check_folder_has("");
 	runs_end(&runs);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "harness/check/plain_source.h"
 #include "harness/judge/poison.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 static const uint8_t key[INPUTS_KEY] = { 9 };
@@ -15,7 +15,7 @@ static const uint8_t key[INPUTS_KEY] = { 9 };
 struct desk {
 	struct marking_plan plan;
 	struct problems problems;
-	struct fork_source source;
+	struct plain_source source;
 	struct worker_source workers;
 	struct buffers buffers;
 	struct sentry sentry;
@@ -35,11 +35,11 @@ static struct desk *open_desk(const char *oracle)
 	judge_add_softmax(&desk->plan, 4, 33, false);
 	judge_add_softmax(&desk->plan, 3, 7, true);
 	CHECK_OK(problems_create(&desk->problems, &desk->plan, key, &err));
-	fork_source_init(&desk->source);
+	plain_source_init(&desk->source);
 	desk->source.program = WORKER_PROGRAM;
 	desk->source.cpu = 1;
-	desk->source.oracle = (struct fork_implementation){ KERNELS, oracle };
-	desk->workers = fork_source_workers(&desk->source);
+	desk->source.roles[WORKER_ORACLE] = (struct plain_implementation){ KERNELS, oracle };
+	desk->workers = plain_source_workers(&desk->source);
 	CHECK_OK(buffers_create(&desk->buffers, desk->problems.oracle_inputs_span,
 				desk->problems.oracle_outputs_span, &err));
 	CHECK_OK(sentry_start(&desk->sentry, 1, &err));

@@ -44,6 +44,19 @@ static void die(void)
 	kill(getpid(), SIGKILL);
 }
 
+TEST(whoever_started_us_with_children_ignored_takes_none_from_us)
+{
+	struct process child;
+	struct err err = ERR_INIT;
+	int status = 0;
+
+	signal(SIGCHLD, SIG_IGN);
+	process_expect_children();
+	child = start(exit_3);
+	CHECK_INT(process_wait(&child, CLOCK_NEVER, &status, &err), 1);
+	CHECK_INT(WEXITSTATUS(status), 3);
+}
+
 TEST(a_process_is_waited_for_and_reaped_once)
 {
 	struct process child = start(exit_3);

@@ -84,12 +84,15 @@ TEST(a_record_is_written_whole_and_reads_back)
 	cleanup(json_done) struct json json = JSON_INIT;
 	const struct json_value *root, *part;
 	struct err err = ERR_INIT;
+	struct digest digest, written;
 	const char *got = NULL;
 	int64_t number = 0;
 	double real = 0;
 
-	CHECK_OK(record_write(&record, folder, &err));
+	CHECK_OK(record_write(&record, folder, &digest, &err));
 	CHECK_OK(io_read_file(folder, RECORD_FILE, 1 << 20, &text, &err));
+	written = digest_sha256(text.text, text.len);
+	CHECK(digest_equal(&digest, &written));
 	CHECK_OK(json_parse(&json, text.text, text.len, 1 << 20, &err));
 	root = json_root(&json);
 	CHECK_OK(json_get_text(root, "schema", 99, &got, &err));
@@ -113,7 +116,7 @@ TEST(a_record_is_written_whole_and_reads_back)
 	CHECK(strncmp(got, "ab00", 4) == 0);
 
 	/* The same record is the same bytes. */
-	CHECK_OK(record_write(&record, folder, &err));
+	CHECK_OK(record_write(&record, folder, &digest, &err));
 	{
 		cleanup(str_done) struct str again = STR_INIT;
 

@@ -54,6 +54,8 @@ static struct record full_record(void)
 			    .arg = RECORD_UNKNOWN,
 			    .index = RECORD_UNKNOWN },
 		.infra = "words of ours",
+		.weaker = labels,
+		.weaker_count = 1,
 		.labels = labels,
 		.label_count = 2,
 		.times = { 1700000000000000001, 2, 3, 4, 5, INT64_MAX },
@@ -110,6 +112,8 @@ TEST(a_record_that_was_written_is_read_as_it_was)
 	CHECK_INT(got.ending.flag_count, 2);
 	CHECK_STR(got.ending.flags[1], "denied:ptrace");
 	CHECK_STR(got.labels[1], "JUDGED_AGAIN");
+	CHECK_INT(got.weaker_count, 1);
+	CHECK_STR(got.weaker[0], "LAUNCH_BOUND");
 	CHECK_INT(got.times.recorded_ns, INT64_MAX);
 	CHECK_INT(got.unused.total, 123456789012);
 	CHECK(!got.unused.list && !got.digests.task);
@@ -233,6 +237,9 @@ TEST(each_kind_of_damage_is_named)
 		     "mark 'unseen': key 'kind' is not a text");
 	check_damage("\"agent_ns\":2", "\"agent_ns\":true",
 		     "times: key 'agent_ns' is not an integer");
+	check_damage("\"agent_ns\":2", "\"agent_ns\":-9223372036854775808",
+		     "times: key 'agent_ns': -9223372036854775808 is not within "
+		     "0..9223372036854775807");
 	check_damage("\"labels\":[", "\"labels\":[{},", "a list of words has something else");
 	check_damage("\"rejected\":{\"total\":5", "\"rejected\":{\"total\":-5",
 		     "rejected: key 'total': -5 is not within 0..9223372036854775807");

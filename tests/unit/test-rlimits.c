@@ -150,3 +150,19 @@ TEST(a_core_limit_of_zero_is_enough_where_cores_are_files)
 	CHECK_OK(apply_at_zero(&err));
 	check_limit(RLIMIT_CORE, 0);
 }
+
+TEST(the_plan_says_what_is_done_in_its_order)
+{
+	const struct rlimit_slice limits = { .files = 100 };
+	struct rlimit_row rows[RLIMITS_MAX];
+	const size_t count = rlimits_plan(&limits, rows);
+
+	CHECK_INT(count, 10);
+	CHECK_STR(rows[0].name, "RLIMIT_AS");
+	CHECK(rows[0].is_opened);
+	CHECK_STR(rows[6].name, "RLIMIT_CORE");
+	CHECK(!rows[6].is_opened);
+	CHECK_INT(rows[6].value, 1);
+	CHECK_STR(rows[9].name, "RLIMIT_NOFILE");
+	CHECK_INT(rows[9].value, 100);
+}

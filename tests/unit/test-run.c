@@ -111,8 +111,8 @@ TEST(a_mistake_in_the_policy_is_named_with_file_and_line)
 	policy = memfd_create("policy", MFD_CLOEXEC);
 	CHECK_INT(dprintf(policy, "schema: 1\nname: x\nworker: { pids: 9 }\n"), 38);
 	CHECK_INT(lseek(policy, 0, SEEK_SET), 0);
-	runs.plan.policy_fd = policy;
-	runs.plan.policy_path = "my.yaml";
+	runs.plan.policy.fd = policy;
+	runs.plan.policy.path = "my.yaml";
 	check_refused(ERR_INPUT, "my.yaml:3: key 'pids': '9' is not within 16..32768");
 }
 
@@ -265,6 +265,18 @@ TEST(a_run_goes_on_from_wherever_its_first_lines_were_cut_off)
 	runs_end(&runs);
 }
 
+TEST(where_the_journal_of_attempts_is_gone_none_is_begun_again)
+{
+	open_one();
+	runs_carry_out(&runs);
+	CHECK_INT(unlinkat(runs.place.folder_fd, JOURNAL_FILE, 0), 0);
+	CHECK_INT(resume_run(), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK(strncmp(err.text, "'" JOURNAL_FILE "' is gone", 23) == 0);
+	CHECK(faccessat(runs.place.folder_fd, JOURNAL_FILE, F_OK, 0) < 0);
+	runs_end(&runs);
+}
+
 TEST(a_torn_line_is_cut_off_and_that_is_told)
 {
 	cleanup(str_done) struct str text = STR_INIT;
@@ -292,6 +304,36 @@ TEST(a_resumed_run_knows_what_was_planned_and_what_was_recorded)
 	CHECK(slots_are_through(&runs.run.slots));
 	CHECK_STR(runs.run.slots.list[0].record.build_why, "the build ended with code 1");
 	CHECK_STR(runs.run.slots.list[0].record.policy, "mine");
+	runs_end(&runs);
+}
+
+/* Of its files the run keeps one that says all, and of its walls the record says which are weaker.
+ */
+TEST(a_policy_that_extends_files_is_kept_whole_and_what_it_weakens_is_recorded)
+{
+	static const char base[] = "schema: 1\nname: base\nbuild: { pids: 77 }\naccept: [swap]\n";
+	static const char mine[] = "schema: 1\nname: mine\nextends: ./base.yaml\n"
+				   "agent: { syscalls: [profiler] }\n";
+	cleanup(str_done) struct str kept = STR_INIT, text = STR_INIT;
+
+	runs_prepare(&runs, NULL);
+	runs_add(&runs, BAD_C);
+	CHECK_OK(io_replace_file(check_folder(), "base.yaml", base, strlen(base), 0644, &err));
+	CHECK_OK(io_replace_file(check_folder(), "mine.yaml", mine, strlen(mine), 0644, &err));
+	CHECK_OK(policy_file_open(&runs.plan.policy, check_folder(), "mine.yaml", &err));
+	runs_open(&runs);
+	CHECK(unlinkat(check_folder(), "base.yaml", 0) == 0);
+	runs_carry_out(&runs);
+	CHECK_OK(resume_run());
+	CHECK_INT(runs.run.policy.build.pids, 77);
+	CHECK_INT(runs.run.policy.file_count, 1);
+	CHECK_STR(runs.run.slots.list[0].record.weaker[0], "agent.syscalls:profiler");
+	CHECK_INT(runs.run.slots.list[0].record.weaker_count, 2);
+	CHECK_OK(io_read_file(runs.place.folder_fd, PLANNED_POLICY, MIB, &kept, &err));
+	CHECK(strstr(kept.text, "name: mine\n") && strstr(kept.text, "\n  pids: 77\n"));
+	CHECK_OK(io_read_file(runs.place.folder_fd, JOURNAL_FILE, MIB, &text, &err));
+	CHECK(strstr(text.text, "\"policy_name\":\"mine\",\"weaker\":[\"agent.syscalls:profiler\","
+				"\"accept:swap\"]"));
 	runs_end(&runs);
 }
 
@@ -331,6 +373,21 @@ TEST(a_plan_that_was_changed_is_not_resumed)
 	at = strstr(text.text, "\"repeats\":1");
 	CHECK(at);
 	at[strlen("\"repeats\":")] = '2';
+	put_file(PLANNED_FILE, text.text, text.len);
+	check_not_resumed("'" PLANNED_FILE "' is not what the journal says: it was changed");
+}
+
+TEST(it_is_the_plan_that_is_named_where_a_digest_in_it_was_changed)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	char *at;
+
+	open_one();
+	CHECK_OK(io_read_file(runs.place.folder_fd, PLANNED_FILE, MIB, &text, &err));
+	at = strstr(text.text, "\"sha256\":\"");
+	CHECK(at);
+	at += strlen("\"sha256\":\"");
+	*at = *at == '0' ? '1' : '0';
 	put_file(PLANNED_FILE, text.text, text.len);
 	check_not_resumed("'" PLANNED_FILE "' is not what the journal says: it was changed");
 }

@@ -117,7 +117,11 @@ TEST(a_mistake_in_a_plan_is_named_with_its_line)
 		{ HEAD AGENTS, NULL,
 		  "plan.yaml:1: the run plan has to have exactly one of the keys tasks and set" },
 		{ GOOD "set: a\n", SET,
-		  "plan.yaml:1: the run plan has to have exactly one of the keys tasks and set" },
+		  "plan.yaml:4: key 'set': the tasks are named by 'tasks' in line 2 already; leave "
+		  "one of both out" },
+		{ HEAD "set: a\n" TASKS AGENTS, SET,
+		  "plan.yaml:3: key 'tasks': the tasks are named by 'set' in line 2 already; leave "
+		  "one of both out" },
 		{ HEAD TASKS, NULL,
 		  "plan.yaml:1: the run plan lacks the key 'agents' (who is sat down to each "
 		  "task)" },

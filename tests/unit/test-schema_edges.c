@@ -19,13 +19,15 @@
 static const struct base {
 	const char *format, *text;
 } bases[] = {
-	{ "policy", "schema: 1\nname: small\naccept: [swap]\nretries: 2\n"
-#define ROLE(name)                                                                               \
+	{ "policy", "schema: 1\nname: small\naccept: [swap]\nretries: 2\nextends: ./base.yaml\n"
+#define ROLE(name, more)                                                                         \
 	name ": {wall: 1m, cpu: 1m, idle: 1s, grace: 1s, on_full: report, memory: 16TiB, pids: " \
 	     "99, cpus: 2, "                                                                     \
 	     "output: 1MiB, nofile: 99, workspace: {size: 64KiB, inodes: 16}, "                  \
-	     "tmp: {size: 64KiB, inodes: 16}, shm: {size: 64KiB, inodes: 16}}\n"
-	  ROLE("agent") ROLE("build") ROLE("worker") },
+	     "tmp: {size: 64KiB, inodes: 16}, shm: {size: 64KiB, inodes: 16}, stack: 1MiB, "     \
+	     "memlock: 1MiB, file_size: 1MiB, msgqueue: 1MiB, sigpending: 99, " more             \
+	     "environment: {A: b}}\n"
+	  ROLE("agent", "syscalls: [], ") ROLE("build", "syscalls: [], ") ROLE("worker", "") },
 	{ "run-plan", "schema: proctor/run/1\nname: nightly\ntasks: [../tasks/a]\n"
 		      "agents: [{name: first, solution: honest}, {name: second, program: ./b.sh}]\n"
 		      "repeats: 1\nseats: 1\nretries: 2\npolicy: small.yaml\n"
@@ -70,6 +72,9 @@ static const struct maker {
 	const char *partner;             /* gets as many, for both to agree */
 } makers[] = {
 	/* clang-format off */
+	{ "policy.agent.environment", NULL,    "V%d: x", NULL },
+	{ "policy.build.environment", NULL,    "V%d: x", NULL },
+	{ "policy.worker.environment", NULL,   "V%d: x", NULL },
 	{ "run-plan.tasks",           NULL,    "t%d", NULL },
 	{ "run-plan.agents",          NULL,    "{name: a%d, solution: s}", NULL },
 	{ "run-plan.labels",          NULL,    "l%d: x", NULL },
@@ -299,8 +304,8 @@ static void try_value(const struct edge *edge, bool *met)
 		edges_try_length(edge, !is_excepted(edge, "least", met));
 	} else if (type == &type_map) {
 		edges_try_map(edge);
-	} else if (type == &type_items || type == &type_entries) {
-		try_count(edge, type == &type_entries);
+	} else if (type == &type_items || type == &type_entries || type->holds == HOLDS_STRUCT) {
+		try_count(edge, type != &type_items);
 	} else if (type->holds == HOLDS_ARGV) {
 		try_count(edge, false);
 		edges_try_texts(edge);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
@@ -24,12 +25,12 @@
 #include "tests/lib/check.h"
 
 /* Puts this process under the filter; what a test checks after that runs inside. */
-static void enter(enum seccomp_profile profile)
+static void enter(uint32_t extras)
 {
 	struct seccomp_program program;
 	struct err err = ERR_INIT;
 
-	CHECK_OK(seccomp_compile(profile, &program, &err));
+	CHECK_OK(seccomp_compile(SECCOMP_PROFILE_PLAIN, extras, &program, &err));
 	check_note("%u instructions", program.count);
 	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
 	CHECK_OK(seccomp_install(&program, NULL, &err));
@@ -87,7 +88,7 @@ static void try_unknown(void)
 		{ "open_tree_attr", 467, { 0 }, ENOSYS },
 	};
 
-	enter(SECCOMP_PROFILE_PLAIN);
+	enter(0);
 	check_calls(calls, ARRAY_LEN(calls));
 }
 
@@ -143,7 +144,7 @@ static void try_refused(void)
 #endif
 	};
 
-	enter(SECCOMP_PROFILE_GPU);
+	enter(SECCOMP_BIT(SECCOMP_EXTRA_GPU));
 	check_calls(calls, ARRAY_LEN(calls));
 }
 
@@ -196,7 +197,7 @@ static void try_arguments(void)
 		  EPERM },
 	};
 
-	enter(SECCOMP_PROFILE_PLAIN);
+	enter(0);
 	check_calls(calls, ARRAY_LEN(calls));
 }
 
@@ -210,7 +211,7 @@ static void try_limits(void)
 	const struct rlimit files = { 64, 64 };
 	struct rlimit core, zero = { 0, 0 };
 
-	enter(SECCOMP_PROFILE_PLAIN);
+	enter(0);
 	CHECK(getrlimit(RLIMIT_CORE, &core) == 0);
 	CHECK(prlimit(0, RLIMIT_NOFILE, &files, NULL) == 0);
 	CHECK(syscall(SYS_setrlimit, RLIMIT_NOFILE, &files) == 0);
@@ -230,7 +231,7 @@ static void call_gpu_list(void)
 {
 	static const struct call calls[] = { { "set_mempolicy_home_node", 450, { 0 }, 0 } };
 
-	enter(SECCOMP_PROFILE_GPU);
+	enter(SECCOMP_BIT(SECCOMP_EXTRA_GPU));
 	check_calls(calls, ARRAY_LEN(calls));
 }
 
@@ -241,18 +242,60 @@ TEST(a_gpu_profile_has_more)
 	CHECK_INT(status_of(call_gpu_list), 0);
 }
 
+/* The event that every kernel has: the CPU time of this process, without the kernel's part. */
+static long open_event(pid_t pid, int cpu, unsigned long flags)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.exclude_kernel = 1,
+	};
+
+	errno = 0;
+	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1, flags);
+}
+
+static void try_profiling(void)
+{
+	uint64_t count = 0;
+	long fd;
+
+	enter(SECCOMP_BIT(SECCOMP_EXTRA_PROFILER));
+	fd = open_event(0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		check_fail(__FILE__, __LINE__, "%s", strerror(errno));
+	for (int i = 0; i < 100; i++)
+		sched_yield();
+	CHECK(read((int) fd, &count, sizeof(count)) == sizeof(count));
+	CHECK(count > 0);
+	CHECK(open_event(-1, 0, 0) < 0 && errno == EPERM);
+	CHECK(open_event(0, 0, PERF_FLAG_PID_CGROUP) < 0 && errno == EPERM);
+	CHECK(syscall(SYS_ptrace, 0, 0, 0, 0) < 0 && errno == EPERM);
+}
+
+TEST(the_list_of_profilers_opens_events_of_own_processes_only)
+{
+	long fd = open_event(0, -1, 0);
+
+	if (fd < 0 && errno == EACCES)
+		SKIP("kernel.perf_event_paranoid forbids it here");
+	CHECK(fd >= 0);
+	CHECK_INT(status_of(try_profiling), 0);
+}
+
 #ifdef __x86_64__
 static void call_i386(void)
 {
 	long result = 20; /* getpid there, writev here */
 
-	enter(SECCOMP_PROFILE_PLAIN);
+	enter(0);
 	__asm__ volatile("int $0x80" : "+a"(result) : : "memory");
 }
 
 static void call_x32(void)
 {
-	enter(SECCOMP_PROFILE_PLAIN);
+	enter(0);
 	syscall(0x40000000L + SYS_getpid);
 }
 
@@ -279,7 +322,7 @@ static void start_threads(void)
 	pthread_t threads[8];
 	int answers[8] = { 0 };
 
-	enter(SECCOMP_PROFILE_PLAIN);
+	enter(0);
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
 		CHECK_INT(pthread_create(&threads[i], NULL, say_yes, &answers[i]), 0);
 	for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
@@ -301,7 +344,7 @@ static int run_shell(const char *script, bool filtered)
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		if (filtered)
-			enter(SECCOMP_PROFILE_PLAIN);
+			enter(0);
 		execl("/bin/sh", "sh", "-euc", script, NULL);
 		_exit(127);
 	}

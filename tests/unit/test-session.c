@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "harness/check/plain_source.h"
 #include "sandbox/base/mem.h"
 #include "tests/lib/check.h"
-#include "tests/lib/fork_source.h"
 #include "tests/lib/judge_cases.h"
 
 static const uint8_t key[INPUTS_KEY] = { 9 };
@@ -14,7 +14,7 @@ static const uint8_t key[INPUTS_KEY] = { 9 };
 struct room {
 	struct marking_plan plan;
 	struct problems problems;
-	struct fork_source source;
+	struct plain_source source;
 	struct worker_source workers;
 	struct buffers buffers, oracle_buffers;
 	struct sentry sentry;
@@ -36,12 +36,13 @@ static struct room *open_room(const char *candidate)
 	judge_add_softmax(&room->plan, 4, 33, false);
 	judge_add_softmax(&room->plan, 3, 7, true);
 	CHECK_OK(problems_create(&room->problems, &room->plan, key, &err));
-	fork_source_init(&room->source);
+	plain_source_init(&room->source);
 	room->source.program = WORKER_PROGRAM;
 	room->source.cpu = 1;
-	room->source.oracle = (struct fork_implementation){ KERNELS, "softmax_oracle" };
-	room->source.candidate = (struct fork_implementation){ KERNELS, candidate };
-	room->workers = fork_source_workers(&room->source);
+	room->source.roles[WORKER_ORACLE] =
+		(struct plain_implementation){ KERNELS, "softmax_oracle" };
+	room->source.roles[WORKER_CANDIDATE] = (struct plain_implementation){ KERNELS, candidate };
+	room->workers = plain_source_workers(&room->source);
 	CHECK_OK(buffers_create(&room->buffers, room->problems.inputs_span,
 				room->problems.outputs_span, &err));
 	CHECK_OK(buffers_create(&room->oracle_buffers, room->problems.oracle_inputs_span,

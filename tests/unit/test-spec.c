@@ -113,6 +113,8 @@ TEST(what_can_be_done_without_and_what_ends_a_jail_is_known)
 	check_refused("an idle limit of 604800001 ms");
 	good()->cgroup.accept = 1U << CGROUP_LIMITS;
 	check_refused("nobody knows");
+	good()->extra_calls = SECCOMP_BIT(SECCOMP_EXTRAS);
+	check_refused("lists of calls that nobody knows: 0x4");
 	good()->accept_landlock = 2;
 	check_refused("unknown flags");
 	good()->ends_on_full = 2;

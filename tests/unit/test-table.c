@@ -211,6 +211,47 @@ TEST(shares_are_shown_in_percent_and_told_as_they_are)
 	CHECK_STR(out.text, "[{\"share\":0.755},{\"share\":1.0},{\"share\":null}]");
 }
 
+TEST(a_number_that_nobody_measured_does_not_fill_the_screen)
+{
+	static const struct table_column kinds[] = {
+		{ "speedup", "SPEEDUP", TABLE_LEFT, true },
+		{ "score", "SCORE", TABLE_RIGHT },
+		{ "wall_ns", "TIME", TABLE_RIGHT },
+	};
+	cleanup(table_done) struct table table = TABLE_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
+
+	table_init(&table, kinds, 3);
+	table_interval(&table, exp(705), -1e300, 999999.994);
+	table_double(&table, -1e6, 1);
+	table_duration(&table, INT64_MAX);
+	CHECK_STR(printed(&table, false, 0, &out),
+		  "SPEEDUP                          SCORE           TIME\n"
+		  "1.51e+306 [-1e+300, 999999.99]  -1e+06  2562047:47:17\n");
+}
+
+TEST(in_csv_a_text_is_no_formula_of_a_spreadsheet)
+{
+	static const struct table_column kinds[] = { { "a", "A", TABLE_LEFT } };
+	cleanup(table_done) struct table table = TABLE_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
+
+	table_init(&table, kinds, 1);
+	table_text(&table, "=cmd|' /C calc'!A0");
+	table_text(&table, "+1");
+	table_text(&table, "-x");
+	table_text(&table, "@SUM(\"a\")");
+	table_text(&table, "\t=1");
+	table_text(&table, "\r=1");
+	table_text(&table, "a=1");
+	table_text(&table, "");
+	table_int(&table, -7);
+	table_double(&table, -0.5, 1);
+	table_add_csv(&table, &out);
+	CHECK_STR(out.text, "a\n'=cmd|' /C calc'!A0\n'+1\n'-x\n\"'@SUM(\"\"a\"\")\"\n"
+			    "\\x09=1\n\\x0d=1\na=1\n\n-7\n-0.5\n");
+}
+
 TEST(as_csv_each_kind_of_cell_has_its_fields)
 {
 	static const struct table_column kinds[] = {

@@ -2,6 +2,7 @@
 #include "harness/config/task.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -221,10 +222,12 @@ TEST(a_build_command_gets_its_folder)
 	CHECK(!argv[2]);
 }
 
+static int folder_fd; /* of the task, with its name */
+
 static void put(const char *path, const char *text)
 {
 	struct err err = ERR_INIT;
-	auto_fd fd = openat(check_folder(), path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	auto_fd fd = openat(folder_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	CHECK(fd >= 0);
 	CHECK_OK(io_write_all(fd, text, strlen(text), path, &err));
@@ -235,7 +238,7 @@ static const char *load_error(struct err *err)
 	cleanup(task_done) struct task task = TASK_INIT;
 
 	*err = ERR_INIT;
-	if (task_load(check_folder(), &task, err) < 0)
+	if (task_load(folder_fd, &task, err) < 0)
 		CHECK_INT(err->kind, ERR_INPUT);
 	else
 		CHECK(task.name);
@@ -246,49 +249,62 @@ TEST(a_folder_lacks_nothing_that_the_task_names)
 {
 	struct err err;
 
+	CHECK(mkdirat(check_folder(), "scale", 0700) == 0);
+	folder_fd = openat(check_folder(), "scale", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK_STR(load_error(&err), "open 'task.yaml': No such file or directory");
-	CHECK(mkdirat(check_folder(), "task.yaml", 0700) == 0);
+	CHECK(mkdirat(folder_fd, "task.yaml", 0700) == 0);
 	CHECK_STR(load_error(&err), "'task.yaml' is not a regular file");
-	CHECK(unlinkat(check_folder(), "task.yaml", AT_REMOVEDIR) == 0);
+	CHECK(unlinkat(folder_fd, "task.yaml", AT_REMOVEDIR) == 0);
 	put("task.yaml", "");
 	CHECK_STR(load_error(&err), "task.yaml: the file is empty");
 	put("task.yaml", GOOD);
 	CHECK_STR(load_error(&err),
 		  "the task's files for the agent: open 'workspace': No such file or directory");
-	CHECK(mkdirat(check_folder(), "workspace", 0700) == 0);
+	CHECK(mkdirat(folder_fd, "workspace", 0700) == 0);
 	CHECK_STR(load_error(&err),
 		  "the task's oracle: open 'evaluate': No such file or directory");
-	CHECK(mkdirat(check_folder(), "evaluate", 0700) == 0);
+	CHECK(mkdirat(folder_fd, "evaluate", 0700) == 0);
 	CHECK_STR(load_error(&err),
 		  "the task's text for the agent: open 'README.md': No such file or directory");
 	put("README.md", "do it\n");
 	CHECK_STR(load_error(&err),
 		  "task.yaml:5: key 'editable': in workspace/: open 'scale.c': No "
 		  "such file or directory");
-	CHECK(symlinkat("../README.md", check_folder(), "workspace/scale.c") == 0);
+	CHECK(symlinkat("../README.md", folder_fd, "workspace/scale.c") == 0);
 	CHECK_STR(load_error(&err),
 		  "task.yaml:5: key 'editable': in workspace/: open 'scale.c': Too "
 		  "many levels of symbolic links");
-	CHECK(unlinkat(check_folder(), "workspace/scale.c", 0) == 0);
-	CHECK(mkdirat(check_folder(), "workspace/scale.c", 0700) == 0);
+	CHECK(unlinkat(folder_fd, "workspace/scale.c", 0) == 0);
+	CHECK(mkdirat(folder_fd, "workspace/scale.c", 0700) == 0);
 	CHECK_STR(load_error(&err),
 		  "task.yaml:5: key 'editable': in workspace/: 'scale.c' is not a "
 		  "regular file");
-	CHECK(unlinkat(check_folder(), "workspace/scale.c", AT_REMOVEDIR) == 0);
+	CHECK(unlinkat(folder_fd, "workspace/scale.c", AT_REMOVEDIR) == 0);
 	put("workspace/scale.c", "");
 	CHECK_STR(load_error(&err), "");
+	/* Whatever path led there. */
+	CHECK(symlinkat("scale", check_folder(), "other") == 0);
+	fd_close(&folder_fd);
+	folder_fd =
+		openat(check_folder(), "other/workspace/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK_STR(load_error(&err), "");
+	CHECK(renameat(check_folder(), "scale", check_folder(), "scale-2\n") == 0);
+	CHECK_STR(load_error(&err),
+		  "task.yaml:2: key 'name': 'scale' is not the name of the task's "
+		  "folder, 'scale-2\\x0a'; rename one of both");
+	fd_close(&folder_fd);
 }
 
 TEST(the_shipped_tasks_are_good)
 {
 	auto_fd root_fd = open(SOURCE_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	auto_fd folder_fd = -1;
+	auto_fd shipped_fd = -1;
 	cleanup(task_done) struct task task = TASK_INIT;
 	struct err err = ERR_INIT;
 
-	folder_fd = path_open_folder(root_fd, "tasks/c2c/row-softmax", &err);
-	CHECK_OK(folder_fd);
-	CHECK_OK(task_load(folder_fd, &task, &err));
+	shipped_fd = path_open_folder(root_fd, "tasks/c2c/row-softmax", &err);
+	CHECK_OK(shipped_fd);
+	CHECK_OK(task_load(shipped_fd, &task, &err));
 	CHECK_STR(task.name, "row-softmax");
 	CHECK_INT(task.cases.seen_count, 3);
 	CHECK_INT(task.cases.hidden_count, 4);

@@ -26,6 +26,9 @@ TEST(isolated_cpus_are_told)
 	CHECK_LOOK(look_isolation, &host, DOCTOR_OK, "without ticks: 2-3");
 	hosts_put(CPU "isolated", "\n");
 	CHECK_LOOK(look_isolation, &host, DOCTOR_DEGRADED, "no CPU is isolated");
+	/* What a kernel says that could leave ticks out and was not told to. */
+	hosts_put(CPU "nohz_full", "(null)\n");
+	CHECK(!strstr(hosts_look(look_isolation, &host).found.text, "ticks"));
 	hosts_put(CPU "isolated", NULL);
 	CHECK_LOOK(look_isolation, &host, DOCTOR_UNKNOWN, "does not say");
 }

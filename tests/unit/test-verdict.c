@@ -67,6 +67,8 @@ TEST(an_end_by_memory_is_a_resource)
 	CHECK_INT(mark.reason, REASON_LATE);
 }
 
+static const struct cases *cases; /* for the names of arguments */
+
 static void check_text(const struct mark *mark, const char *want)
 {
 	struct marking_plan *plan = mem_alloc(1, sizeof(*plan));
@@ -75,7 +77,7 @@ static void check_text(const struct mark *mark, const char *want)
 	judge_plan(plan);
 	judge_add_softmax(plan, 4, 100, false);
 	judge_add_softmax(plan, 5, 101, true);
-	verdict_text(mark, plan, &text);
+	verdict_text(mark, plan, cases, &text);
 	CHECK_STR(text.text, want);
 	str_done(&text);
 	mem_free(&plan);
@@ -87,17 +89,26 @@ TEST(a_mark_says_where_and_what)
 		.wrong = true, .index = 17, .element = ELEMENT_F32, .got = 0.5, .want = 0.25
 	};
 	struct mark mark = verdict_of_comparison(&found, 1, WORKER_CANDIDATE, STAGE_TIMING);
+	const struct cases named = { .args = { { .name = "x" }, { .name = "y" } }, .arg_count = 2 };
 
 	check_text(&(struct mark){ .kind = MARK_VALID }, "VALID");
 	mark.has_case = true;
 	mark.call = 3;
 	check_text(&mark, "WRONG: candidate, timing: an output is wrong; case 'softmax 4x100', "
 			  "call 3, argument 1, element 17: got 0.5, want 0.25");
+	cases = &named;
+	check_text(&mark, "WRONG: candidate, timing: an output is wrong; case 'softmax 4x100', "
+			  "call 3, argument 'y', element 17: got 0.5, want 0.25");
 	found.unwritten = true;
-	mark = verdict_of_comparison(&found, 1, WORKER_CANDIDATE, STAGE_CHECK);
+	mark = verdict_of_comparison(&found, 2, WORKER_CANDIDATE, STAGE_CHECK);
 	mark.has_case = true;
 	check_text(&mark, "WRONG: candidate, check: an output was not written; case 'softmax "
-			  "4x100', call 0, argument 1, element 17");
+			  "4x100', call 0, argument 2, element 17");
+	mark = of(CALIPER_TIMEOUT, 0, WORKER_CANDIDATE);
+	check_text(&mark, "RESOURCE: candidate, check: its library took longer than 10 s to load");
+	mark.has_case = true;
+	check_text(&mark, "RESOURCE: candidate, check: it took longer than a call may take; case "
+			  "'softmax 4x100', call 0");
 	mark = of(CALIPER_DIED, 0, WORKER_CANDIDATE);
 	verdict_set_end(&mark, (struct worker_end){ .ending = WORKER_EXITED, .code = 77 });
 	check_text(&mark, "WRONG: candidate, check: its worker ended (exit code 77)");

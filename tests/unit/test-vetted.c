@@ -57,9 +57,24 @@ TEST(a_good_task_has_an_estimate_and_notes_on_its_cases)
 		      68) == 0);
 	CHECK(strstr(print(), "too short to be told from a call"));
 	CHECK(strstr(print(), "longer than 300 us"));
+	CHECK(strstr(print(), "what is more than 1.2 times as fast may be LAUNCH_BOUND"));
 	CHECK(!strstr(print(), "busy"));
 	CHECK(strstr(put(), "\"task\":\"t\",\"good\":true,\"problem\":null,\"marking_ns\":"
 			    "12000000000,"));
+}
+
+TEST(a_case_that_leaves_candidates_no_room_is_noted_before_any_is_too_short)
+{
+	prepare();
+	vetted.cases[1] = (struct vetted_case){ .name = "n", .baseline_ns = 39000 };
+	CHECK(strstr(print(), "shorter than 40 us: whatever is faster may be LAUNCH_BOUND"));
+	vetted.cases[1].baseline_ns = 161000;
+	CHECK(!strstr(print(), "times as fast may be LAUNCH_BOUND"));
+	vetted.cases[1].floor_ns = 80500;
+	CHECK(strstr(print(), "what is more than 2.0 times as fast may be LAUNCH_BOUND"));
+	/* Where others have the CPU the floor is theirs. */
+	vetted.busy = 0.5;
+	CHECK(!strstr(print(), "times as fast may be LAUNCH_BOUND"));
 }
 
 TEST(a_solution_that_is_not_as_expected_makes_the_task_bad)
@@ -82,6 +97,17 @@ TEST(a_task_that_could_not_be_read_is_called_by_its_folder)
 	CHECK(!vetted_is_good(&vetted));
 	CHECK_STR(print(), "some/folder: NOT GOOD\ntask.yaml:1: it is no mapping\n");
 	CHECK(strstr(put(), "\"task\":null,\"good\":false,\"problem\":\"task.yaml:1: it is no"));
+}
+
+TEST(a_folder_can_not_forge_a_line_or_talk_to_the_terminal)
+{
+	cleanup(str_done) struct str out = STR_INIT;
+
+	vetted = (struct vetted){ .case_count = 0 };
+	err_set(&vetted.problem, ERR_INPUT, "'a\033[2Jb\nfake: good' is no task");
+	vetted_print(&vetted, "x/a\033[2Jb\nfake: good", &(struct table_style){ 0 }, &out);
+	CHECK_STR(out.text, "x/a\\x1b[2Jb\\x0afake: good: NOT GOOD\n"
+			    "'a\\x1b[2Jb\\x0afake: good' is no task\n");
 }
 
 TEST(a_busy_machine_is_told)

@@ -35,15 +35,15 @@ static void copy_task(const char *file, const char *from, const char *to)
 					     "solutions/once/work.c",
 					     "solutions/once/NOTE.md" };
 	static const char *const folders[] = {
-		"task",           "task/workspace",      "task/evaluate",
-		"task/solutions", "task/solutions/once", "out"
+		"known-ratio",           "known-ratio/workspace",      "known-ratio/evaluate",
+		"known-ratio/solutions", "known-ratio/solutions/once", "out"
 	};
 	auto_fd original = open(SOURCE_ROOT "/tests/data/tasks/known-ratio",
 				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
 		CHECK(mkdirat(check_folder(), folders[i], 0755) == 0);
-	task_fd = openat(check_folder(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	task_fd = openat(check_folder(), "known-ratio", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		cleanup(str_done) struct str text = STR_INIT, changed = STR_INIT;
 		const char *at;
