@@ -41,15 +41,16 @@ static const char *own_mems(const struct cgroup_place *place, char *out, size_t 
 	return out;
 }
 
-int describe_look(const char *const *masks, struct arena *arena, struct describe_host *out,
-		  struct err *err)
+int describe_look(const char *site, const char *const *masks, struct arena *arena,
+		  struct describe_host *out, struct err *err)
 {
 	struct describe_host host = { .landlock_abi = landlock_abi() };
 	cleanup(str_done) struct str path = STR_INIT;
 	struct err none = ERR_INIT;
 	char text[512];
 
-	if (cgroup_look(arena, &host.layout, &host.has_swap, err) < 0)
+	if (site_load(site, &host.site, err) < 0 ||
+	    cgroup_look(arena, &host.layout, &host.has_swap, err) < 0)
 		return -1;
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		host.v1 |= host.layout.v1[i].mount ? CGROUP_BIT(i) : 0;
@@ -435,19 +436,23 @@ int describe_jail(const struct jail_spec *spec, const struct describe_host *host
 {
 	struct jail_description made = {
 		.inside_id = IDS_PAYLOAD,
-		.range_base = LAUNCHER_RANGE_BASE,
-		.range_count = LAUNCHER_RANGE_COUNT,
+		.range_base = (uint32_t) host->site.uid_base,
+		.range_count = (uint32_t) host->site.uid_ranges,
 		.range_size = IDS_RANGE,
 	};
+	struct jail_spec *bound = arena_alloc(arena, 1, sizeof(*bound));
 	struct plan_slice plan = spec->plan;
 
+	*bound = *spec;
+	if (site_bound(&host->site, bound, err) < 0)
+		return -1;
 	memcpy(plan.masks, host->masks, sizeof(plan.masks));
 	describe_tree(&plan, arena, &made);
 	describe_devices(arena, &made);
-	describe_limits(spec, host, arena, &made);
-	describe_calls(spec, arena, &made);
+	describe_limits(bound, host, arena, &made);
+	describe_calls(bound, arena, &made);
 	describe_securebits(arena, &made);
-	if (describe_landlock(spec, host->landlock_abi, arena, &made, err) < 0)
+	if (describe_landlock(bound, host->landlock_abi, arena, &made, err) < 0)
 		return -1;
 	*out = made;
 	return 0;

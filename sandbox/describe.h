@@ -6,6 +6,7 @@
 #include "sandbox/base/arena.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/seccomp.h"
+#include "sandbox/site.h"
 #include "sandbox/spec.h"
 
 /*
@@ -26,6 +27,7 @@ struct describe_host {
 	bool has_swap;
 	int landlock_abi;
 	char masks[PLAN_MASKS_MAX][256]; /* folders that the launcher covers */
+	struct site site;                /* what its administrator permits */
 };
 
 /* A row of the file tree; those whose kind is "folder", "link" or "text" are no mounts. */
@@ -79,14 +81,17 @@ struct jail_description {
 
 /**
  * describe_look() - look at this host
+ * @site:  its site.conf; need not be there
  * @masks: folders that the launcher will cover, a NULL behind the last
  * @arena: owns the paths of @out
  */
-int describe_look(const char *const *masks, struct arena *arena, struct describe_host *out,
-		  struct err *err) must_check;
+int describe_look(const char *site, const char *const *masks, struct arena *arena,
+		  struct describe_host *out, struct err *err) must_check;
 
 /**
  * describe_jail() - what the payload of a checked spec will find
+ *
+ * Return: 0, or -1 with the launcher's own error where the site does not permit such a jail.
  */
 int describe_jail(const struct jail_spec *spec, const struct describe_host *host,
 		  struct arena *arena, struct jail_description *out, struct err *err) must_check;

@@ -8,11 +8,9 @@
 
 /*
  * What the launcher takes of its host, for the launcher and for those who try the same before it
- * does; the ids as they are without a site.conf.
+ * does.
  */
-#define LAUNCHER_STATE       "/run/proctor" /* the folder of the leases */
-#define LAUNCHER_RANGE_BASE  UINT32_C(0x70000000)
-#define LAUNCHER_RANGE_COUNT 1024
+#define LAUNCHER_STATE "/run/proctor" /* the folder of the leases */
 
 /* Not CAP_SYS_RESOURCE: containers and some virtual machines withhold it, and nothing needs it. */
 #define LAUNCHER_NEEDS                                                              \

@@ -108,13 +108,16 @@ static int try_capabilities(struct probe *probe, struct trial *trial)
 static int try_leases(struct probe *probe, struct trial *trial)
 {
 	auto_fd folder_fd = lease_open_folder(LAUNCHER_STATE, &trial->err);
+	uint32_t count;
 
-	if (folder_fd < 0 ||
-	    lease_take(folder_fd, JAIL_LEASE, LAUNCHER_RANGE_COUNT, &probe->lease, &trial->err) < 0)
+	if (folder_fd < 0 || site_load(SITE_FILE, &probe->site, &trial->err) < 0)
+		return -1;
+	count = (uint32_t) probe->site.uid_ranges;
+	if (lease_take(folder_fd, JAIL_LEASE, count, &probe->lease, &trial->err) < 0)
 		return -1;
 	snprintf(probe->leaf, sizeof(probe->leaf), JAIL_LEASE "-%04u", probe->lease.number);
-	snprintf(trial->found, sizeof(trial->found), "'%s': number %u of %d is free",
-		 LAUNCHER_STATE, probe->lease.number, LAUNCHER_RANGE_COUNT);
+	snprintf(trial->found, sizeof(trial->found), "'%s': number %u of %u is free",
+		 LAUNCHER_STATE, probe->lease.number, count);
 	return 0;
 }
 
@@ -154,12 +157,15 @@ static int try_namespaces(struct probe *probe, struct trial *trial)
 	return probe_apart(unshare_each, probe, &trial->err);
 }
 
+static uint32_t first_id(const struct probe *probe)
+{
+	return (uint32_t) probe->site.uid_base + probe->lease.number * IDS_RANGE;
+}
+
 /* As enter.c does it: owned by the range's base, the maps written by us. */
 static int map_range(struct probe *probe, struct err *err)
 {
-	const struct ids ids = {
-		.base = LAUNCHER_RANGE_BASE + probe->lease.number * IDS_RANGE,
-	};
+	const struct ids ids = { .base = first_id(probe) };
 	auto_fd proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct process child = PROCESS_INIT;
 	int result;
@@ -186,8 +192,7 @@ static int map_range(struct probe *probe, struct err *err)
 
 static int try_user_namespace(struct probe *probe, struct trial *trial)
 {
-	snprintf(trial->found, sizeof(trial->found), "%d ids from %u", IDS_RANGE,
-		 LAUNCHER_RANGE_BASE + probe->lease.number * IDS_RANGE);
+	snprintf(trial->found, sizeof(trial->found), "%d ids from %u", IDS_RANGE, first_id(probe));
 	return probe_apart(map_range, probe, &trial->err);
 }
 

@@ -4,6 +4,7 @@
 #include "sandbox/base/err.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/lease.h"
+#include "sandbox/site.h"
 #include "sandbox/trial.h"
 
 /*
@@ -29,6 +30,7 @@ int probe_host(int socket_fd, struct err *err) must_check;
 #define PROBE_PATIENCE_MS 5000
 
 struct probe {
+	struct site site;           /* what this host permits */
 	struct lease lease;         /* held all the time */
 	char leaf[64];              /* the control group that goes with it */
 	struct cgroup_host cgroups; /* from probe_cgroups() on */

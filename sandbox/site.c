@@ -132,6 +132,7 @@ static const struct row {
 	uint64_t least, most;
 	const char *form; /* what is possible, for messages */
 } rows[] = {
+	{ "calls.profiler", parse_yes,     AT(has_profiler),     0, 1,                 "yes or no" },
 	{ "client.jails",  parse_count,    AT(client.jails),     1, 65536,             "a number from 1 to 65536" },
 	{ "client.memory", parse_size,     AT(client.memory),    16 * MIB, 1024 * TIB, "a size from 16MiB to 1024TiB" },
 	{ "client.pids",   parse_count,    AT(client.pids),      4, 4194304,           "a number from 4 to 4194304" },
@@ -369,6 +370,7 @@ void site_default(struct site *out)
 		.uid_ranges = 1024,
 		.client = { .jails = 64, .timing_ms = HOUR },
 		.has_host_root = 1,
+		.has_profiler = 1,
 		.group = "proctor",
 	};
 	snprintf(out->file, sizeof(out->file), "%s", SITE_FILE);
@@ -382,6 +384,8 @@ int site_parse(const char *file, const char *text, size_t len, struct site *out,
 	char line[SITE_LINE_MAX];
 
 	site_default(site);
+	/* Where others than root may have jails, somebody has to have wanted this. */
+	site->has_profiler = 0;
 	snprintf(site->file, sizeof(site->file), "%s", file);
 	while (text < end) {
 		const char *stop = memchr(text, '\n', (size_t) (end - text));
@@ -530,6 +534,12 @@ int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
 		return err_set(err, ERR_INPUT,
 			       "jail '%s': this host does not give jails its own /usr as their "
 			       "root: its administrator can, by 'root.host yes' in %s",
+			       spec->name, site->file);
+	if (!site->has_profiler && spec->extra_calls != 0)
+		return err_set(err, ERR_INPUT,
+			       "jail '%s': this host does not give jails the system calls of a "
+			       "profiler: do without 'profiler' in the policy; its administrator "
+			       "can, by 'calls.profiler yes' in %s",
 			       spec->name, site->file);
 	return check_devices(site, spec, err);
 }

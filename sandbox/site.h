@@ -71,6 +71,7 @@ struct site {
 	struct site_jail jail;
 	struct site_quota client;
 	uint64_t has_host_root;    /* 1: jails may have the host's /usr as their root */
+	uint64_t has_profiler;     /* 1: and the calls of a profiler, see policies/syscalls */
 	char group[SITE_NAME_MAX]; /* whose members may use the service */
 	uint32_t source_count, device_count;
 	struct site_source sources[SITE_SOURCES_MAX];

@@ -51,7 +51,7 @@ struct visit {
 	struct launcher launcher;
 	struct trial trials[TRIAL_KINDS];
 	struct str status;
-	struct err account_err, programs_err, trials_err, jail_err;
+	struct err site_err, account_err, programs_err, trials_err, jail_err;
 };
 
 static void visit_done(struct visit *visit)
@@ -102,6 +102,17 @@ static void find_programs(const struct cli *cli, struct visit *visit)
 			visit->host.programs_why = visit->programs_err.text;
 			return;
 		}
+	}
+}
+
+static void load_site(struct visit *visit)
+{
+	int got = site_load(SITE_FILE, &visit->host.site, &visit->site_err);
+
+	visit->host.has_site = got > 0;
+	if (got < 0) {
+		site_default(&visit->host.site);
+		visit->host.site_why = visit->site_err.text;
 	}
 }
 
@@ -187,6 +198,7 @@ int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE, "proctor doctor takes no '%s'", argv[first]);
 	open_folders(&visit);
 	find_programs(cli, &visit);
+	load_site(&visit);
 	try_mechanisms(cli, &visit);
 	start_launcher(cli, &visit);
 	drop_root(cli, &visit);

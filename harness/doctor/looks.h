@@ -82,6 +82,11 @@ void look_io(const struct doctor_host *host, struct doctor_sight *out);
 void look_account(const struct doctor_host *host, struct doctor_sight *out);
 
 /**
+ * look_site() - what the administrator permits, and whether that can be read
+ */
+void look_site(const struct doctor_host *host, struct doctor_sight *out);
+
+/**
  * look_ranges() - are the ids of jails mapped here, and nobody else's?
  */
 void look_ranges(const struct doctor_host *host, struct doctor_sight *out);

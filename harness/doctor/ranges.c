@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/doctor/ranges.h"
+#include "harness/doctor/looks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/doctor/looks.h"
+enum { LISTED_MAX = 3, IDS_RANGE = 65536 };
 
-enum { LISTED_MAX = 3 };
+void look_site(const struct doctor_host *host, struct doctor_sight *out)
+{
+	const struct site *site = &host->site;
+
+	if (host->site_why)
+		sight_say(out, DOCTOR_MISSING, "%s", host->site_why);
+	else if (!host->has_site)
+		sight_say(out, DOCTOR_OK, "none: jails are root's alone to ask for");
+	else
+		sight_say(out, DOCTOR_OK,
+			  "'%s': for the group '%s', %" PRIu32 " devices, %" PRIu32 " sources",
+			  site->file, site->group, site->device_count, site->source_count);
+}
 
 void look_account(const struct doctor_host *host, struct doctor_sight *out)
 {
@@ -38,10 +50,16 @@ static bool parse_ids(char *line, bool is_range, uint64_t *first, uint64_t *coun
 	return true;
 }
 
-static bool is_ours(uint64_t first, uint64_t count)
+/* Behind the last id of jails. */
+static uint64_t end_of(const struct site *site)
 {
-	return count > 0 && first < RANGES_FIRST + RANGES_COUNT &&
-	       (first >= RANGES_FIRST || count > RANGES_FIRST - first);
+	return site->uid_base + site->uid_ranges * IDS_RANGE;
+}
+
+static bool is_ours(const struct site *site, uint64_t first, uint64_t count)
+{
+	return count > 0 && first < end_of(site) &&
+	       (first >= site->uid_base || count > site->uid_base - first);
 }
 
 static void look_file(const struct doctor_host *host, const char *file, struct doctor_sight *out)
@@ -57,7 +75,8 @@ static void look_file(const struct doctor_host *host, const char *file, struct d
 	while ((line = sight_line(&rest))) {
 		uint64_t first, count;
 
-		if (!parse_ids(line, is_range, &first, &count) || !is_ours(first, count))
+		if (!parse_ids(line, is_range, &first, &count) ||
+		    !is_ours(&host->site, first, count))
 			continue;
 		if (listed++ < LISTED_MAX)
 			sight_say(out, DOCTOR_DEGRADED, "/etc/%s gives %" PRIu64 " to '%s'", file,
@@ -71,9 +90,9 @@ static void look_file(const struct doctor_host *host, const char *file, struct d
 
 /* The first id of ours that a map of "INSIDE OUTSIDE COUNT" lines lacks; the end if there is none.
  */
-static uint64_t first_unmapped(const char *map)
+static uint64_t first_unmapped(const struct site *site, const char *map)
 {
-	uint64_t next = RANGES_FIRST, before;
+	uint64_t next = site->uid_base, before;
 
 	do {
 		before = next;
@@ -86,7 +105,7 @@ static uint64_t first_unmapped(const char *map)
 			    next >= inside && next - inside < count)
 				next = inside + count;
 		}
-	} while (next != before && next < RANGES_FIRST + RANGES_COUNT);
+	} while (next != before && next < end_of(site));
 	return next;
 }
 
@@ -99,8 +118,8 @@ static void look_map(const struct doctor_host *host, const char *file, struct do
 		sight_say(out, DOCTOR_UNKNOWN, "/proc/%s can not be read", file);
 		return;
 	}
-	lacks = first_unmapped(text.text);
-	if (lacks < RANGES_FIRST + RANGES_COUNT)
+	lacks = first_unmapped(&host->site, text.text);
+	if (lacks < end_of(&host->site))
 		sight_say(out, DOCTOR_MISSING, "/proc/%s does not map %" PRIu64, file, lacks);
 }
 
@@ -108,8 +127,8 @@ void look_ranges(const struct doctor_host *host, struct doctor_sight *out)
 {
 	static const char *const files[] = { "passwd", "group", "subuid", "subgid" };
 
-	sight_say(out, DOCTOR_OK, "%" PRIu64 " to %" PRIu64, RANGES_FIRST,
-		  RANGES_FIRST + RANGES_COUNT - 1);
+	sight_say(out, DOCTOR_OK, "%" PRIu64 " to %" PRIu64, host->site.uid_base,
+		  end_of(&host->site) - 1);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		look_file(host, files[i], out);
 	look_map(host, "self/uid_map", out);

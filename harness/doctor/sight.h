@@ -7,6 +7,7 @@
 
 #include "harness/config/policy.h"
 #include "sandbox/base/str.h"
+#include "sandbox/site.h"
 #include "sandbox/trial.h"
 
 /*
@@ -21,6 +22,9 @@ struct doctor_host {
 	const char *status;  /* /proc/self/status from before privileges were dropped, or NULL */
 	const char *account; /* that proctor drops root for; NULL: none, and why: */
 	const char *account_why;
+	struct site site;     /* what its administrator permits */
+	const char *site_why; /* why his site.conf can not be used; NULL: it can, or is not there */
+	bool has_site;        /* it is there */
 	const char *programs_why;   /* why proctor's own programs are not whole; NULL: they are */
 	const struct trial *trials; /* TRIAL_KINDS of them; NULL: none, and why: */
 	const char *trials_why;

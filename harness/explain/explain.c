@@ -23,7 +23,7 @@ static const struct task no_task = {
 
 int explain_look(struct arena *arena, struct describe_host *out, struct err *err)
 {
-	return describe_look(launcher_prefixes, arena, out, err);
+	return describe_look(SITE_FILE, launcher_prefixes, arena, out, err);
 }
 
 static int compose(const struct explain_question *question, enum explain_role role,

@@ -96,6 +96,7 @@ void hosts_put(const char *path, const char *text)
 struct doctor_host hosts_good(void)
 {
 	static struct trial trials[TRIAL_KINDS];
+	struct site site;
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		hosts_put(good[i].path, good[i].text);
@@ -103,7 +104,9 @@ struct doctor_host hosts_good(void)
 		trials[kind] = (struct trial){ .kind = kind, .result = TRIAL_WORKS };
 		snprintf(trials[kind].found, sizeof(trials[kind].found), "it works");
 	}
+	site_default(&site);
 	return (struct doctor_host){
+		.site = site,
 		.proc_fd = open_folder("proc"),
 		.sys_fd = open_folder("sys"),
 		.dev_fd = open_folder("dev"),

@@ -19,6 +19,7 @@ static void describe(uint32_t v1, uint32_t unified)
 	spec_init(&spec, "test");
 	CHECK_OK(spec_add_arg(&spec, "/bin/true", &err));
 	host = (struct describe_host){ .v1 = v1, .unified = unified };
+	site_default(&host.site);
 	host.layout.unified.mount = "/sys/fs/cgroup";
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (v1 & CGROUP_BIT(i))
@@ -52,6 +53,26 @@ TEST(limits_are_those_of_the_hierarchy_that_has_the_controller)
 	make();
 	CHECK_STR(find("/v1/…/memory.limit_in_bytes")->by, "cgroup v1");
 	CHECK(find("/sys/fs/cgroup/…/pids.max")->holds);
+	arena_done(&arena);
+}
+
+TEST(a_jail_is_what_the_site_makes_of_it)
+{
+	describe(CGROUP_BIT(CGROUP_CPU), 0);
+	host.site.uid_base = 0x20000;
+	host.site.uid_ranges = 3;
+	host.site.jail.cpu_milli = 2500;
+	spec.cgroup.cpu_milli = 0;
+	make();
+	CHECK_INT(jail.range_base, 0x20000);
+	CHECK_INT(jail.range_count, 3);
+	CHECK_STR(find("/v1/…/cpu.cfs_quota_us")->value, "250000");
+	CHECK_INT(spec.cgroup.cpu_milli, 0);
+	host.site.has_profiler = 0;
+	spec.extra_calls = SECCOMP_BIT(SECCOMP_EXTRA_PROFILER);
+	CHECK_INT(describe_jail(&spec, &host, &arena, &jail, &err), -1);
+	CHECK_INT(err.kind, ERR_INPUT);
+	CHECK(strstr(err.text, "'calls.profiler yes' in /etc/proctor/site.conf"));
 	arena_done(&arena);
 }
 
@@ -139,7 +160,7 @@ TEST(this_host_can_be_looked_at_without_privilege)
 {
 	static const char *const masks[] = { "/one", "/two", NULL };
 
-	CHECK_OK(describe_look(masks, &arena, &host, &err));
+	CHECK_OK(describe_look("/none/site.conf", masks, &arena, &host, &err));
 	CHECK_STR(host.masks[1], "/two");
 	CHECK(host.layout.unified.mount != NULL);
 	arena_done(&arena);

@@ -27,7 +27,7 @@ static void begin(void)
 	probe.cgroups = CGROUP_HOST_INIT;
 	folder_fd = lease_open_folder(LAUNCHER_STATE, &err);
 	CHECK(folder_fd >= 0);
-	CHECK_OK(lease_take(folder_fd, JAIL_LEASE, LAUNCHER_RANGE_COUNT, &probe.lease, &err));
+	CHECK_OK(lease_take(folder_fd, JAIL_LEASE, 1024, &probe.lease, &err));
 	snprintf(probe.leaf, sizeof(probe.leaf), JAIL_LEASE "-%04u", probe.lease.number);
 	if (probe_cgroups(&probe, &trial) < 0)
 		check_fail(__FILE__, __LINE__, "%s", trial.err.text);

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/doctor/ranges.h"
+#include "harness/doctor/looks.h"
 
 #include <string.h>
 
 #include "sandbox/ids.h"
-#include "sandbox/launcher.h"
 #include "tests/lib/check.h"
 #include "tests/lib/hosts.h"
 
-TEST(the_range_is_the_launchers)
+TEST(the_site_is_told_or_why_it_can_not_be_used)
 {
-	CHECK_INT(RANGES_FIRST, LAUNCHER_RANGE_BASE);
-	CHECK_INT(RANGES_COUNT, (int64_t) LAUNCHER_RANGE_COUNT * IDS_RANGE);
+	struct doctor_host host = hosts_good();
+
+	CHECK_LOOK(look_site, &host, DOCTOR_OK, "none: jails are root's alone to ask for");
+	host.has_site = true;
+	host.site.device_count = 2;
+	CHECK_LOOK(look_site, &host, DOCTOR_OK, "for the group 'proctor', 2 devices, 0 sources");
+	host.site_why = "site.conf:3: key 'x' does not exist";
+	CHECK_LOOK(look_site, &host, DOCTOR_MISSING, "site.conf:3: key 'x' does not exist");
+}
+
+TEST(the_range_is_the_sites)
+{
+	struct doctor_host host = hosts_good();
+
+	host.site.uid_base = 10 * (uint64_t) IDS_RANGE;
+	host.site.uid_ranges = 2;
+	CHECK_LOOK(look_ranges, &host, DOCTOR_OK, "655360 to 786431");
+	hosts_put("etc/passwd", "mallory:x:786431:100::/:\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_DEGRADED, "/etc/passwd gives 786431 to 'mallory'");
+	hosts_put("etc/passwd", "mallory:x:786432:100::/:\n");
+	CHECK_LOOK(look_ranges, &host, DOCTOR_OK, "655360 to 786431");
 }
 
 TEST(an_account_that_can_not_be_is_told_in_its_own_words)

@@ -275,6 +275,20 @@ TEST(a_jail_gets_no_more_than_the_site_permits_and_learns_which_key_it_is)
 				    "site.conf");
 }
 
+TEST(the_calls_of_a_profiler_are_for_where_somebody_wanted_them)
+{
+	spec_init(&spec, "test");
+	spec.extra_calls = SECCOMP_BIT(SECCOMP_EXTRA_PROFILER);
+	site_default(&site);
+	CHECK_OK(site_bound(&site, &spec, &err));
+	CHECK_OK(parse("calls.profiler yes"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	check_bound("jail.memory 1GiB",
+		    "jail 'test': this host does not give jails the system calls of a profiler: "
+		    "do without 'profiler' in the policy; its administrator can, by "
+		    "'calls.profiler yes' in site.conf");
+}
+
 TEST(who_asks_for_no_limit_of_cpu_time_gets_the_sites)
 {
 	spec_init(&spec, "test");
