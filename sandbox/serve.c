@@ -46,7 +46,7 @@ static void refuse(struct server *server, struct client *client, const struct wi
 	answer(client, EVENT_FAILED, why);
 }
 
-static void greet(struct client *client, const struct wire_asked *asked)
+static void greet(struct server *server, struct client *client, const struct wire_asked *asked)
 {
 	struct err why = ERR_INIT;
 
@@ -54,7 +54,7 @@ static void greet(struct client *client, const struct wire_asked *asked)
 	if (!client->is_private && !peer_is_sender(&client->peer, asked->sender)) {
 		err_set(&why, ERR_INPUT, "it is not the process that has connected who speaks");
 		answer(client, EVENT_FAILED, &why);
-		clients_end(client);
+		errand_end(server, client);
 		return;
 	}
 	client->has_greeted = true;
@@ -174,7 +174,7 @@ static void on_request(struct server *server, struct client *client, struct wire
 	if (got < 0 && why.sys == EAGAIN)
 		return;
 	if (got == 0 || why.sys != 0) {
-		clients_end(client);
+		errand_end(server, client);
 		return;
 	}
 	if (got < 0) {
@@ -182,7 +182,7 @@ static void on_request(struct server *server, struct client *client, struct wire
 		return;
 	}
 	if (asked->request.head.kind == REQUEST_HELLO) {
-		greet(client, asked);
+		greet(server, client, asked);
 		return;
 	}
 	if (!client->has_greeted) {
@@ -236,6 +236,7 @@ static void on_connection(struct server *server)
 		return;
 	}
 	answer(&unknown, EVENT_FAILED, &why);
+	errand_close(server, peer.uid, &fd);
 	peer_done(&peer);
 }
 
@@ -332,11 +333,11 @@ static void serve_clients(struct server *server, const struct pollfd *ready, siz
 		struct client *client = server->clients.list[(i - FIRST) / 2];
 
 		if (ready[i + 1].revents)
-			clients_end(client);
+			errand_end(server, client);
 		else if (ready[i].revents & POLLIN)
 			on_request(server, client, asked);
 		else if (ready[i].revents)
-			clients_end(client);
+			errand_end(server, client);
 	}
 }
 
@@ -355,7 +356,7 @@ static void end_all(struct server *server)
 	pid_t child;
 
 	for (size_t i = 0; i < server->clients.count; i++)
-		clients_end(server->clients.list[i]);
+		errand_end(server, server->clients.list[i]);
 	/* Each monitor ends by itself: its client has gone. */
 	while ((child = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
 		if (child > 0)

@@ -327,6 +327,34 @@ attack $one stuffed
 expect_out_is 'ended in time'
 expect_served
 
+expect_soon() { # SECONDS: another account is served within so many
+	soon=$(date +%s)
+	expect_served
+	soon=$(($(date +%s) - soon))
+	[ "$soon" -le $(($1 * slow)) ] || fail "another account waited for $soon s"
+}
+
+it 'waits for no descriptor of a client that takes long to close'
+: >"$scratch/lingers"
+spawn $one "$hostile" "$socket" linger-unused >"$scratch/lingers" &
+lingers=$!
+wait_for grep -q sent "$scratch/lingers"
+expect_soon 3
+kill -9 "$lingers" && wait "$lingers" 2>/dev/null
+it 'nor for one that it has not received when a connection ends'
+for ends in wait ''; do
+	: >"$scratch/lingers"
+	kill -STOP "$service"
+	# shellcheck disable=SC2086 # a word or none
+	spawn $one "$hostile" "$socket" linger-unread $ends >"$scratch/lingers" &
+	lingers=$!
+	wait_for grep -q sent "$scratch/lingers"
+	[ -n "$ends" ] || wait "$lingers"
+	kill -CONT "$service"
+	expect_soon 3
+	[ -z "$ends" ] || { kill -9 "$lingers" && wait "$lingers" 2>/dev/null; }
+done
+
 # --- other clients ---
 
 it 'takes the jails of a client that is killed, and of nobody else'
