@@ -355,6 +355,10 @@ for ends in wait ''; do
 	[ -z "$ends" ] || { kill -9 "$lingers" && wait "$lingers" 2>/dev/null; }
 done
 
+it 'holds a jail to its time whatever its client sends to its monitor'
+attack $one linger-wish
+expect_out_is 'ended in time'
+
 # --- other clients ---
 
 it 'takes the jails of a client that is killed, and of nobody else'
