@@ -510,6 +510,31 @@ done
 remove_job
 expect_served
 
+it 'ends a jail that its owner has moved elsewhere in his subtree and stopped there'
+make_job job
+delegate_job
+in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &
+client=$!
+wait_for sleeps 1
+payload=$(pgrep -x sleep)
+for where in $job_groups; do
+	[ -e "$where/cgroup.subtree_control" ] || continue
+	as $one mkdir "$where/aside"
+	for pid in $payload $(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$payload/status"); do
+		as $one sh -c "echo $pid >'$where/aside/cgroup.procs'" || fail "process $pid can not be moved"
+	done
+	as $one sh -c "echo 1 >'$where/aside/cgroup.freeze'"
+done
+kill -9 "$client"
+wait "$client" 2>/dev/null
+wait_for no_sleep
+for where in $job_groups; do
+	[ ! -d "$where/aside" ] || wait_for rmdir "$where/aside"
+	[ ! -d "$where/launcher" ] || wait_for rmdir "$where/launcher"
+done
+remove_job
+expect_served
+
 it 'refuses a group that a client has made for itself in the place of ours'
 make_job job
 delegate_job
