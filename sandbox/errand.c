@@ -154,7 +154,7 @@ void errand_send(struct server *server, struct client *client, const struct erra
 {
 	struct ledger_jail entry = { .client = client->id,
 				     .uid = client->peer.uid,
-				     .is_refusal = errand->refusal != NULL };
+				     .is_over = errand->refusal != NULL };
 	struct process child = PROCESS_INIT;
 	struct err ignored = ERR_INIT;
 	auto_fd read_fd = -1, write_fd = -1;
@@ -197,7 +197,7 @@ no_return static void bury(struct server *server, int socket_fd, int pair_fd)
 
 void errand_close(struct server *server, uid_t uid, int *socket_fd)
 {
-	struct ledger_jail entry = { .uid = uid, .is_refusal = true };
+	struct ledger_jail entry = { .uid = uid, .is_over = true };
 	struct process child = PROCESS_INIT;
 	struct err ignored = ERR_INIT;
 	auto_fd ours = -1, theirs = -1;
