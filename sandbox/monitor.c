@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
@@ -407,12 +408,31 @@ static void tell_launcher(const struct jail_host *host)
 }
 
 /* Nothing is left that the next taker of the lease would have to look for. */
-static void clear_note(const struct jail *jail, const struct lease *lease)
+static void clear_note(const struct lease *lease)
 {
 	struct err ignored = ERR_INIT;
 
-	if (!jail->is_left)
-		best_effort(lease_note(lease, "", &ignored));
+	best_effort(lease_note(lease, "", &ignored));
+}
+
+/*
+ * A process that the kernel does not end (one that waits for a file system of the client's) is as
+ * much there as before: it keeps the lease, and its account's place in the ledger.
+ */
+static void outstay(const struct jail_host *host, const struct jail *jail,
+		    const struct lease *lease)
+{
+	const struct timespec pause = { .tv_sec = 1 };
+	struct err ignored = ERR_INIT;
+
+	while (cgroup_reap(host->cgroups, jail->leaf, &ignored) < 0) {
+		if (ties_broken(&host->ties) == TIE_LAUNCHER) {
+			jail_leave_stuck(lease);
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+	clear_note(lease);
 }
 
 static int run_jail(struct jail *jail, const struct lease *lease, struct event *last,
@@ -447,6 +467,7 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 	struct process reader = PROCESS_INIT;
 	struct err err = ERR_INIT;
 	struct jail jail;
+	int result;
 
 	if (wire_check_fds(fds, &err) < 0 || jail_take_lease(host, &lease, &err) < 0) {
 		err_wrap(&err, "jail '%s'", spec->name);
@@ -455,14 +476,17 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 		return;
 	}
 	jail_init(&jail, host, spec, fds, &lease);
-	if (run_jail(&jail, &lease, &last, &reader, &err) < 0) {
+	result = run_jail(&jail, &lease, &last, &reader, &err);
+	if (!jail.is_left)
 		tell_launcher(host);
+	if (result < 0)
 		tell_failure(fds, &jail, &err);
-	} else {
-		tell_launcher(host);
+	else
 		tell(fds, &last, NULL);
-	}
-	clear_note(&jail, &lease);
+	if (jail.is_left)
+		outstay(host, &jail, &lease);
+	else
+		clear_note(&lease);
 	message_fds_done(&jail.tmpfs);
 	lease_done(&lease);
 	/* One that can not be killed is the account's as long as this process is. */
