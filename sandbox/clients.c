@@ -53,7 +53,8 @@ size_t clients_count_of(const struct clients *clients, uid_t uid)
 	size_t count = 0;
 
 	for (size_t i = 0; i < clients->count; i++)
-		count += clients->list[i]->socket_fd >= 0 && clients->list[i]->peer.uid == uid;
+		count += clients->list[i]->peer.uid == uid &&
+			 (clients->list[i]->socket_fd >= 0 || clients->list[i]->jails > 0);
 	return count;
 }
 

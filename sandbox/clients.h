@@ -54,7 +54,7 @@ struct client *clients_add(struct clients *clients, int socket_fd, const struct 
 			   struct err *err) must_check;
 
 /**
- * clients_count_of() - the connections of an account
+ * clients_count_of() - the connections of an account, those that are over and have jails included
  */
 size_t clients_count_of(const struct clients *clients, uid_t uid);
 

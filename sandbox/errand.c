@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
+#include "sandbox/base/message.h"
 #include "sandbox/base/process.h"
 #include "sandbox/monitor.h"
 
@@ -96,20 +97,35 @@ static int run_monitor(struct server *server, const struct client *client,
 	return 0;
 }
 
-no_return static void run_errand(struct server *server, const struct client *client,
-				 const struct errand *errand, int taken_fd)
+/* What only the launcher has a use for; a copy that is closed while the launcher waits is no last
+   one. */
+static void let_go(struct server *server, const struct client *keep)
 {
-	struct err err = ERR_INIT;
-	struct spec_fds fds;
-	int taken = wire_take(client->socket_fd, errand->spec, &fds, &err);
-
-	/* The launcher waits for this, or for our end. */
-	best_effort(write(taken_fd, "x", 1));
-	close(taken_fd);
-	clients_let_go(&server->clients, client);
+	clients_let_go(&server->clients, keep);
 	fd_close(&server->listener.fd);
 	fd_close(&server->signals_fd);
 	fd_close(&server->over_fd);
+}
+
+no_return static void run_errand(struct server *server, const struct client *client,
+				 const struct errand *errand, int taken_fd)
+{
+	struct message_fds got = MESSAGE_FDS_INIT;
+	struct err err = ERR_INIT;
+	struct spec_fds fds;
+	int taken = message_take_fds(client->socket_fd, &got, &err);
+
+	/* The launcher waits for this, or for our end: up to here no descriptor of the client's may
+	   have been closed, what is not wanted included. */
+	let_go(server, client);
+	best_effort(write(taken_fd, "x", 1));
+	close(taken_fd);
+	if (taken < 0) {
+		best_effort(wire_sort(NULL, &got, &fds, &(struct err) ERR_INIT));
+		say_no(&fds, errand->refusal ? errand->refusal : &err);
+		_exit(0);
+	}
+	taken = wire_sort(errand->spec, &got, &fds, &err);
 	if (errand->refusal)
 		say_no(&fds, errand->refusal);
 	else if (taken < 0 || run_monitor(server, client, errand, &fds, &err) < 0)
@@ -117,8 +133,8 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	_exit(0);
 }
 
-/* Return: has the child taken the request? */
-static bool wait_until_taken(int taken_fd)
+/* Return: has the child written its byte? */
+static bool wait_for_byte(int taken_fd)
 {
 	struct pollfd ready = { .fd = taken_fd, .events = POLLIN };
 	char byte;
@@ -138,14 +154,14 @@ void errand_send(struct server *server, struct client *client, const struct erra
 {
 	struct ledger_jail entry = { .client = client->id,
 				     .uid = client->peer.uid,
-				     .is_refusal = errand->refusal != NULL };
+				     .is_over = errand->refusal != NULL };
 	struct process child = PROCESS_INIT;
 	struct err ignored = ERR_INIT;
 	auto_fd read_fd = -1, write_fd = -1;
 	int pair[2], forked;
 
 	if (pipe2(pair, O_CLOEXEC) < 0) {
-		clients_end(client);
+		errand_end(server, client);
 		return;
 	}
 	read_fd = pair[0];
@@ -161,6 +177,63 @@ void errand_send(struct server *server, struct client *client, const struct erra
 		client->jails++;
 	}
 	fd_close(&child.pid_fd);
-	if (forked < 0 || !wait_until_taken(read_fd))
-		clients_end(client);
+	if (forked < 0 || !wait_for_byte(read_fd))
+		errand_end(server, client);
+}
+
+/* --- connections that are over --- */
+
+no_return static void bury(struct server *server, int socket_fd, int pair_fd)
+{
+	char byte;
+
+	let_go(server, NULL);
+	best_effort(write(pair_fd, "x", 1));
+	/* Until the launcher has closed its own. */
+	best_effort(read(pair_fd, &byte, 1));
+	close(socket_fd);
+	_exit(0);
+}
+
+void errand_close(struct server *server, uid_t uid, int *socket_fd)
+{
+	struct ledger_jail entry = { .uid = uid, .is_over = true };
+	struct process child = PROCESS_INIT;
+	struct err ignored = ERR_INIT;
+	auto_fd ours = -1, theirs = -1;
+	int pair[2], copy, forked;
+
+	if (*socket_fd < 0 || !message_hang_up(*socket_fd)) {
+		fd_close(socket_fd);
+		return;
+	}
+	copy = fcntl(*socket_fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0 || message_pair(pair, &ignored) < 0) {
+		*socket_fd = -1; /* better a descriptor less than a launcher that waits */
+		return;
+	}
+	ours = pair[0];
+	theirs = pair[1];
+	forked = process_fork(&child, &ignored);
+	if (forked == 0) {
+		fd_close(&ours);
+		bury(server, copy, theirs);
+	}
+	fd_close(&theirs);
+	if (forked > 0) {
+		entry.monitor = child.pid;
+		ledger_enter(&server->ledger, &entry, NULL, NULL);
+		best_effort(wait_for_byte(ours));
+		fd_close(socket_fd);
+		close(copy);
+	}
+	*socket_fd = -1;
+	fd_close(&child.pid_fd);
+}
+
+void errand_end(struct server *server, struct client *client)
+{
+	if (!client->is_private)
+		errand_close(server, client->peer.uid, &client->socket_fd);
+	clients_end(client);
 }

@@ -25,3 +25,15 @@ struct errand {
  * connection is over.
  */
 void errand_send(struct server *server, struct client *client, const struct errand *errand);
+
+/**
+ * errand_close() - close a connection of an account's, by a child where something is left in it
+ *
+ * The launcher does not close what nobody has received: see message_hang_up().
+ */
+void errand_close(struct server *server, uid_t uid, int *socket_fd);
+
+/**
+ * errand_end() - clients_end(), with its connection closed as errand_close() does
+ */
+void errand_end(struct server *server, struct client *client);

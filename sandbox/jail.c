@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
+#include "sandbox/base/syscalls.h"
 #include "sandbox/mounts.h"
 #include "sandbox/namespaces.h"
 
@@ -254,8 +256,12 @@ void jail_end_processes(struct jail *jail)
 		best_effort(cgroup_kill(&jail->cgroup, &err));
 		poll(&events, 1, AGAIN_MS);
 	}
-	if (jail->init.pid_fd >= 0)
+	if (jail->init.pid_fd >= 0) {
+		/* Who owns the groups above may have moved it elsewhere, and stopped it there; with
+		   pid 1 the others end. */
+		sys_pidfd_send_signal(jail->init.pid_fd, SIGKILL);
 		best_effort(process_wait(&jail->init, deadline, &status, &err));
+	}
 	fd_close(&jail->init.pid_fd);
 	fd_close(&jail->report_fd);
 	fd_close(&jail->payload_fd);

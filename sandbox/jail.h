@@ -79,7 +79,14 @@ void jail_name_leaf(uint32_t number, char *out, size_t room);
 int jail_take_lease(const struct jail_host *host, struct lease *out, struct err *err) must_check;
 
 /**
- * jail_reap() - kill and remove what jails have left whose monitor was killed
+ * jail_leave_stuck() - before a lease is given back whose jail could not be cleared: it is passed
+ * over at once
+ */
+void jail_leave_stuck(const struct lease *lease);
+
+/**
+ * jail_reap() - kill and remove what jails have left whose monitor was killed; takes some seconds
+ * at most, whatever resists
  *
  * The next taker of the lease would do so as well; this is for when there may be none, and for what
  * could not be cleared at once.

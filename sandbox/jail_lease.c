@@ -6,9 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
 #include "sandbox/jail.h"
+
+/* What can be cleared goes at once; of what can not, each takes some seconds to show it. */
+enum { REAP_MS = 10 * 1000 };
 
 void jail_name_leaf(uint32_t number, char *out, size_t room)
 {
@@ -45,6 +49,16 @@ static void mark_stuck(const struct lease *lease, const char *note)
 	snprintf(text, CGROUP_PLACES_MAX + sizeof(STUCK), STUCK "%s", note);
 	/* Else the next taker finds out for itself. */
 	best_effort(lease_note(lease, text, &ignored));
+}
+
+void jail_leave_stuck(const struct lease *lease)
+{
+	cleanup(mem_free) char *note = mem_alloc(1, CGROUP_PLACES_MAX + sizeof(STUCK));
+	struct err ignored = ERR_INIT;
+
+	if (lease_read(lease, note, CGROUP_PLACES_MAX + sizeof(STUCK), &ignored) == 0 &&
+	    !is_stuck(note))
+		mark_stuck(lease, note);
 }
 
 /* Return: 1 it can be used, 0 it can not, -1. */
@@ -115,7 +129,7 @@ static int64_t number_of(const struct jail_host *host, const char *name)
 }
 
 /* @is_leases: the folder of the leases, where those without a note are of no interest. */
-static void reap_folder(const struct jail_host *host, int fd, bool is_leases)
+static void reap_folder(const struct jail_host *host, int fd, bool is_leases, int64_t deadline)
 {
 	int folder_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = folder_fd < 0 ? NULL : fdopendir(folder_fd);
@@ -125,7 +139,7 @@ static void reap_folder(const struct jail_host *host, int fd, bool is_leases)
 		fd_close(&folder_fd);
 		return;
 	}
-	while ((entry = readdir(folder))) {
+	while (clock_now() < deadline && (entry = readdir(folder))) {
 		int64_t number = number_of(host, entry->d_name);
 		struct stat info;
 
@@ -140,9 +154,11 @@ static void reap_folder(const struct jail_host *host, int fd, bool is_leases)
 /* In every folder of ours as well: launchers of older builds noted nothing. */
 void jail_reap(const struct jail_host *host)
 {
-	reap_folder(host, host->state_fd, true);
-	reap_folder(host, host->cgroups->unified_fd, false);
+	const int64_t deadline = clock_after_ms(REAP_MS);
+
+	reap_folder(host, host->state_fd, true, deadline);
+	reap_folder(host, host->cgroups->unified_fd, false, deadline);
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (host->cgroups->v1_fds[i] >= 0)
-			reap_folder(host, host->cgroups->v1_fds[i], false);
+			reap_folder(host, host->cgroups->v1_fds[i], false, deadline);
 }

@@ -25,7 +25,7 @@ static struct sums sums_of_account(const struct ledger *ledger, uid_t uid)
 	struct sums sums = { 0 };
 
 	for (size_t i = 0; i < ledger->count; i++)
-		if (ledger->jails[i].uid == uid && !ledger->jails[i].is_refusal)
+		if (ledger->jails[i].uid == uid && !ledger->jails[i].is_over)
 			add(&sums, &ledger->jails[i]);
 	return sums;
 }
@@ -156,7 +156,7 @@ int ledger_clamp(const struct ledger *ledger, const struct cgroup_bounds *bounds
 	return 0;
 }
 
-/* A refusal counts in no sum. */
+/* What is over counts in no sum. */
 void ledger_enter(struct ledger *ledger, const struct ledger_jail *who,
 		  const struct cgroup_limits *limits, const struct cgroup_bounds *bounds)
 {
@@ -168,7 +168,7 @@ void ledger_enter(struct ledger *ledger, const struct ledger_jail *who,
 	}
 	jail = &ledger->jails[ledger->count++];
 	*jail = *who;
-	if (who->is_refusal)
+	if (who->is_over)
 		return;
 	jail->memory = limits->memory;
 	jail->pids = limits->pids;
@@ -176,6 +176,31 @@ void ledger_enter(struct ledger *ledger, const struct ledger_jail *who,
 	jail->group_count = bounds->level_count;
 	for (size_t i = 0; i < bounds->level_count; i++)
 		jail->groups[i] = bounds->levels[i].id;
+}
+
+int ledger_end(struct ledger *ledger, pid_t monitor, struct ledger_jail *out)
+{
+	for (size_t i = 0; i < ledger->count; i++) {
+		struct ledger_jail *jail = &ledger->jails[i];
+
+		if (jail->monitor != monitor || jail->is_over)
+			continue;
+		*out = *jail;
+		*jail = (struct ledger_jail){ .monitor = monitor,
+					      .uid = jail->uid,
+					      .is_over = true };
+		return 1;
+	}
+	return 0;
+}
+
+size_t ledger_leaving(const struct ledger *ledger, uid_t uid)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ledger->count; i++)
+		count += ledger->jails[i].is_over && ledger->jails[i].uid == uid;
+	return count;
 }
 
 int ledger_leave(struct ledger *ledger, pid_t monitor, struct ledger_jail *out)

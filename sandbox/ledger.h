@@ -14,12 +14,13 @@
  *
  * Two sums are kept below two limits: what the jails of one account have together, which the site
  * limits, and what the jails of one control group have together that lie outside of it, where the
- * kernel would not apply the group's limits. An entry is there as long as the jail's monitor.
+ * kernel would not apply the group's limits. An entry is there as long as the jail's monitor, which
+ * can be longer than the jail: what its client has passed may take long to close.
  */
 struct ledger_jail {
 	pid_t monitor;
 	uint64_t client; /* which one, for the caller */
-	bool is_refusal; /* no jail: somebody who tells a client that there will be none */
+	bool is_over;    /* no jail, or none any more: only a process that is about to end */
 	uid_t uid;
 	uint64_t memory, pids, cpu_milli;
 	uint32_t group_count;
@@ -62,7 +63,19 @@ void ledger_enter(struct ledger *ledger, const struct ledger_jail *who,
 		  const struct cgroup_limits *limits, const struct cgroup_bounds *bounds);
 
 /**
- * ledger_leave() - strike the jail of a monitor
+ * ledger_end() - the jail of a monitor is over: it counts in no sum, and is no client's any more
+ *
+ * Return: 1 with the entry as it was in @out; 0: it has no jail.
+ */
+int ledger_end(struct ledger *ledger, pid_t monitor, struct ledger_jail *out);
+
+/**
+ * ledger_leaving() - the processes of an account that are about to end
+ */
+size_t ledger_leaving(const struct ledger *ledger, uid_t uid);
+
+/**
+ * ledger_leave() - strike the entry of a monitor, which has ended
  *
  * Return: 1 with the entry in @out; 0: it has none.
  */

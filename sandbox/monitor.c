@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/message.h"
+#include "sandbox/base/process.h"
 #include "sandbox/base/syscalls.h"
 
 /*
@@ -24,6 +26,9 @@
  * clone of it and our collector. The clone is what makes the order safe: the first jail is gone
  * (its cgroup empty) before the second is built, and a descriptor that the payload parked in a
  * socket can not write through a mount that it never had.
+ *
+ * What the client says is received by a child. A message may carry descriptors, whose last close
+ * takes as long as the client likes (SO_LINGER, FUSE), and the limits hold meanwhile.
  */
 
 _Static_assert(DENIED_MAX == JAIL_DENIED_MAX, "counters are copied as they are");
@@ -44,6 +49,15 @@ struct watch {
 	int status;         /* the payload's, as from waitpid(2) */
 	uint32_t flags;     /* limits that were met so far */
 	bool over;          /* pid 1 has said its last word, or has none left */
+
+	struct process reader; /* a child that receives a wish */
+	int wish_fd;           /* owned: where it says which; -1: there is none */
+};
+
+/* What a reader says. */
+struct heard {
+	int got; /* as wire_wish() */
+	struct wish wish;
 };
 
 /* Asks the payload to end, and makes sure that it will. */
@@ -71,23 +85,72 @@ static void on_report(struct watch *watch)
 	watch->over = true;
 }
 
-static void on_client(struct watch *watch)
+/* The client has gone, or talks nonsense: its jail goes as well, at once. */
+static void on_gone(struct watch *watch)
 {
-	struct err err = ERR_INIT;
-	struct wish wish;
-
-	if (wire_wish(watch->jail->fds->fd[SPEC_FD_CONTROL], &wish, &err) > 0) {
-		if (wish.output_came)
-			watch->active = clock_now();
-		else
-			decide(watch, wish.ending,
-			       wish.ending == ENDING_STOPPED ? watch->jail->spec->time.grace_ms
-							     : 0);
-		return;
-	}
-	/* The client has gone, or talks nonsense: its jail goes as well, at once. */
 	decide(watch, ENDING_STOPPED, 0);
 	watch->kill_deadline = clock_now();
+}
+
+/* Holds nothing of the monitor's, whose leases would else be kept as long as this takes. */
+no_return static void run_reader(int control_fd, int said_fd)
+{
+	const unsigned int low = (unsigned int) MIN_OF(control_fd, said_fd);
+	const unsigned int high = (unsigned int) MAX_OF(control_fd, said_fd);
+	struct heard heard = { .got = -1 };
+	struct err ignored = ERR_INIT;
+
+	if (low > 0)
+		close_range(0, low - 1, 0);
+	if (low + 1 < high)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0U, 0);
+	heard.got = wire_wish(control_fd, &heard.wish, &ignored);
+	best_effort(write(said_fd, &heard, sizeof(heard)));
+	_exit(0);
+}
+
+static void start_reader(struct watch *watch)
+{
+	struct err ignored = ERR_INIT;
+	auto_fd said = -1;
+	int pair[2], forked;
+
+	if (pipe2(pair, O_CLOEXEC) < 0) {
+		on_gone(watch);
+		return;
+	}
+	watch->wish_fd = pair[0];
+	said = pair[1];
+	forked = process_fork(&watch->reader, &ignored);
+	if (forked == 0)
+		run_reader(watch->jail->fds->fd[SPEC_FD_CONTROL], said);
+	if (forked < 0)
+		on_gone(watch);
+}
+
+static void on_client(struct watch *watch, short revents)
+{
+	if ((revents & ~POLLIN) != 0)
+		on_gone(watch);
+	else
+		start_reader(watch);
+}
+
+static void on_heard(struct watch *watch)
+{
+	struct heard heard = { .got = -1 };
+	const bool whole = read(watch->wish_fd, &heard, sizeof(heard)) == (ssize_t) sizeof(heard);
+
+	fd_close(&watch->wish_fd);
+	process_kill(&watch->reader);
+	if (!whole || heard.got <= 0)
+		on_gone(watch);
+	else if (heard.wish.output_came)
+		watch->active = clock_now();
+	else
+		decide(watch, heard.wish.ending,
+		       heard.wish.ending == ENDING_STOPPED ? watch->jail->spec->time.grace_ms : 0);
 }
 
 /* The launcher's end, the client's, or that of the job that the client runs in. */
@@ -184,13 +247,16 @@ static void watch_payload(struct watch *watch)
 {
 	struct pollfd ready[] = {
 		{ .fd = watch->jail->report_fd, .events = POLLIN },
-		{ .fd = watch->jail->fds->fd[SPEC_FD_CONTROL], .events = POLLIN },
+		{ .fd = watch->jail->fds->fd[SPEC_FD_CONTROL] },
 		{ .fd = watch->jail->host->ties.fd, .events = POLLIN },
+		{ .events = POLLIN },
 	};
 
 	while (!watch->over) {
 		int64_t next = MIN_OF(watch->wall_deadline, clock_after_ms(MONITOR_TICK_MS));
 
+		ready[1].events = watch->wish_fd < 0 ? POLLIN | POLLRDHUP : POLLRDHUP;
+		ready[3].fd = watch->wish_fd;
 		if (watch->decided >= 0)
 			next = MIN_OF(clock_after_ms(MONITOR_TICK_MS), watch->kill_deadline);
 		if (poll(ready, ARRAY_LEN(ready), clock_poll_ms(next)) < 0)
@@ -199,8 +265,10 @@ static void watch_payload(struct watch *watch)
 			on_report(watch);
 		else if (ready[2].revents)
 			on_ties(watch);
+		else if (ready[3].revents)
+			on_heard(watch);
 		else if (ready[1].revents)
-			on_client(watch);
+			on_client(watch, ready[1].revents);
 		if (!watch->over)
 			on_tick(watch);
 	}
@@ -340,18 +408,37 @@ static void tell_launcher(const struct jail_host *host)
 }
 
 /* Nothing is left that the next taker of the lease would have to look for. */
-static void clear_note(const struct jail *jail, const struct lease *lease)
+static void clear_note(const struct lease *lease)
 {
 	struct err ignored = ERR_INIT;
 
-	if (!jail->is_left)
-		best_effort(lease_note(lease, "", &ignored));
+	best_effort(lease_note(lease, "", &ignored));
+}
+
+/*
+ * A process that the kernel does not end (one that waits for a file system of the client's) is as
+ * much there as before: it keeps the lease, and its account's place in the ledger.
+ */
+static void outstay(const struct jail_host *host, const struct jail *jail,
+		    const struct lease *lease)
+{
+	const struct timespec pause = { .tv_sec = 1 };
+	struct err ignored = ERR_INIT;
+
+	while (cgroup_reap(host->cgroups, jail->leaf, &ignored) < 0) {
+		if (ties_broken(&host->ties) == TIE_LAUNCHER) {
+			jail_leave_stuck(lease);
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+	clear_note(lease);
 }
 
 static int run_jail(struct jail *jail, const struct lease *lease, struct event *last,
-		    struct err *err)
+		    struct process *reader, struct err *err)
 {
-	struct watch watch = { .jail = jail, .decided = -1 };
+	struct watch watch = { .jail = jail, .decided = -1, .reader = PROCESS_INIT, .wish_fd = -1 };
 
 	if (jail_build(jail, err) < 0)
 		return -1;
@@ -360,6 +447,8 @@ static int run_jail(struct jail *jail, const struct lease *lease, struct event *
 	watch.wall_deadline = clock_after_ms(jail->spec->time.wall_ms);
 	tell_started(jail);
 	watch_payload(&watch);
+	fd_close(&watch.wish_fd);
+	*reader = watch.reader;
 	jail_end_processes(jail);
 	fill_result(&watch, &last->result);
 	jail_take_down(jail);
@@ -375,8 +464,10 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 {
 	cleanup(lease_done) struct lease lease = LEASE_INIT;
 	struct event last = { .kind = EVENT_ENDED };
+	struct process reader = PROCESS_INIT;
 	struct err err = ERR_INIT;
 	struct jail jail;
+	int result;
 
 	if (wire_check_fds(fds, &err) < 0 || jail_take_lease(host, &lease, &err) < 0) {
 		err_wrap(&err, "jail '%s'", spec->name);
@@ -385,13 +476,19 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 		return;
 	}
 	jail_init(&jail, host, spec, fds, &lease);
-	if (run_jail(&jail, &lease, &last, &err) < 0) {
+	result = run_jail(&jail, &lease, &last, &reader, &err);
+	if (!jail.is_left)
 		tell_launcher(host);
+	if (result < 0)
 		tell_failure(fds, &jail, &err);
-	} else {
-		tell_launcher(host);
+	else
 		tell(fds, &last, NULL);
-	}
-	clear_note(&jail, &lease);
+	if (jail.is_left)
+		outstay(host, &jail, &lease);
+	else
+		clear_note(&lease);
 	message_fds_done(&jail.tmpfs);
+	lease_done(&lease);
+	/* One that can not be killed is the account's as long as this process is. */
+	process_kill(&reader);
 }

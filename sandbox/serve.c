@@ -16,8 +16,14 @@
 #include "sandbox/base/syscalls.h"
 #include "sandbox/errand.h"
 
-/* Children of a client beyond its jails: refusals under way. More wait in its socket. */
-enum { REFUSALS_MAX = 16 };
+/*
+ * Children of an account beyond its jails: refusals under way, and monitors on their way out, which
+ * take as long as closing what they were given does. What else it wants waits in its sockets.
+ */
+enum { LEAVING_MAX = 16 };
+
+/* By then all jails have ended, and who is left has nothing but descriptors of a client's. */
+enum { END_MS = 30 * 1000 };
 
 /* --- requests --- */
 
@@ -46,7 +52,7 @@ static void refuse(struct server *server, struct client *client, const struct wi
 	answer(client, EVENT_FAILED, why);
 }
 
-static void greet(struct client *client, const struct wire_asked *asked)
+static void greet(struct server *server, struct client *client, const struct wire_asked *asked)
 {
 	struct err why = ERR_INIT;
 
@@ -54,7 +60,7 @@ static void greet(struct client *client, const struct wire_asked *asked)
 	if (!client->is_private && !peer_is_sender(&client->peer, asked->sender)) {
 		err_set(&why, ERR_INPUT, "it is not the process that has connected who speaks");
 		answer(client, EVENT_FAILED, &why);
-		clients_end(client);
+		errand_end(server, client);
 		return;
 	}
 	client->has_greeted = true;
@@ -104,16 +110,20 @@ static int find_place(const struct server *server, struct client *client, struct
 	return cgroup_groups_of(client->peer.pid, &client->groups, err) < 0 ? -1 : 0;
 }
 
+static void take_back(struct server *server, const struct ledger_jail *jail)
+{
+	struct client *client = clients_find(&server->clients, jail->client);
+
+	if (client)
+		client->jails--;
+}
+
 static void strike(struct server *server, pid_t child)
 {
 	struct ledger_jail jail;
-	struct client *client;
 
-	if (ledger_leave(&server->ledger, child, &jail) == 0)
-		return;
-	client = clients_find(&server->clients, jail.client);
-	if (client)
-		client->jails--;
+	if (ledger_leave(&server->ledger, child, &jail) > 0)
+		take_back(server, &jail);
 }
 
 /* Jails that are gone, though their monitors may still be on their way out. */
@@ -122,9 +132,11 @@ static void strike_over(struct server *server)
 	struct err ignored = ERR_INIT;
 	pid_t monitor = -1;
 	struct message_in in = { .bytes = &monitor, .room = sizeof(monitor) };
+	struct ledger_jail jail;
 
 	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor))
-		strike(server, monitor);
+		if (ledger_end(&server->ledger, monitor, &jail) > 0)
+			take_back(server, &jail);
 }
 
 /* Lowers the spec to what is allowed, or says why there can be no such jail. */
@@ -174,7 +186,7 @@ static void on_request(struct server *server, struct client *client, struct wire
 	if (got < 0 && why.sys == EAGAIN)
 		return;
 	if (got == 0 || why.sys != 0) {
-		clients_end(client);
+		errand_end(server, client);
 		return;
 	}
 	if (got < 0) {
@@ -182,7 +194,7 @@ static void on_request(struct server *server, struct client *client, struct wire
 		return;
 	}
 	if (asked->request.head.kind == REQUEST_HELLO) {
-		greet(client, asked);
+		greet(server, client, asked);
 		return;
 	}
 	if (!client->has_greeted) {
@@ -236,6 +248,7 @@ static void on_connection(struct server *server)
 		return;
 	}
 	answer(&unknown, EVENT_FAILED, &why);
+	errand_close(server, peer.uid, &fd);
 	peer_done(&peer);
 }
 
@@ -299,10 +312,10 @@ static bool on_signals(struct server *server)
 
 enum { LISTENER, SIGNALS, OVER, FIRST };
 
-/* Too many children: what else a client wants waits in its socket until some have ended. */
 static bool is_held(const struct server *server, const struct client *client)
 {
-	return client->peer.uid != 0 && client->jails >= server->site->client.jails + REFUSALS_MAX;
+	return client->peer.uid != 0 && server->ledger.count >= LEAVING_MAX &&
+	       ledger_leaving(&server->ledger, client->peer.uid) >= LEAVING_MAX;
 }
 
 static size_t fill(const struct server *server, struct pollfd *ready)
@@ -332,11 +345,11 @@ static void serve_clients(struct server *server, const struct pollfd *ready, siz
 		struct client *client = server->clients.list[(i - FIRST) / 2];
 
 		if (ready[i + 1].revents)
-			clients_end(client);
+			errand_end(server, client);
 		else if (ready[i].revents & POLLIN)
 			on_request(server, client, asked);
 		else if (ready[i].revents)
-			clients_end(client);
+			errand_end(server, client);
 	}
 }
 
@@ -350,16 +363,30 @@ static bool is_private_gone(const struct server *server)
 	return server->listener.fd < 0;
 }
 
-static void end_all(struct server *server)
+static void wait_for_children(struct server *server)
 {
+	const int64_t deadline = clock_after_ms(END_MS);
+	struct pollfd ready = { .fd = server->signals_fd, .events = POLLIN };
+	struct signalfd_siginfo info;
 	pid_t child;
 
-	for (size_t i = 0; i < server->clients.count; i++)
-		clients_end(server->clients.list[i]);
-	/* Each monitor ends by itself: its client has gone. */
-	while ((child = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
-		if (child > 0)
+	for (;;) {
+		while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
 			strike(server, child);
+		if (child < 0 || clock_now() >= deadline)
+			return;
+		poll(&ready, 1, clock_poll_ms(deadline));
+		while (read(server->signals_fd, &info, sizeof(info)) > 0)
+			;
+	}
+}
+
+static void end_all(struct server *server)
+{
+	for (size_t i = 0; i < server->clients.count; i++)
+		errand_end(server, server->clients.list[i]);
+	/* Each monitor ends by itself: its client has gone. */
+	wait_for_children(server);
 	clients_sweep(&server->clients);
 	jail_reap(&server->host);
 	ledger_done(&server->ledger);

@@ -306,17 +306,14 @@ int wire_peek(int socket_fd, struct wire_asked *out, struct err *err)
 	return spec_check(&out->request.spec, err) < 0 ? -1 : 1;
 }
 
-int wire_take(int socket_fd, const struct jail_spec *spec, struct spec_fds *fds, struct err *err)
+int wire_sort(const struct jail_spec *spec, struct message_fds *got, struct spec_fds *fds,
+	      struct err *err)
 {
-	cleanup(message_fds_done) struct message_fds got = MESSAGE_FDS_INIT;
-
 	spec_fds_init(fds);
-	if (message_take_fds(socket_fd, &got, err) < 0)
-		return -1;
-	if (spec && sort_fds(spec, &got, fds, err) == 0)
+	if (spec && sort_fds(spec, got, fds, err) == 0)
 		return check_control(fds->fd[SPEC_FD_CONTROL], err);
-	if (fds->fd[SPEC_FD_CONTROL] < 0 && got.count > 0)
-		fds->fd[SPEC_FD_CONTROL] = fd_take(&got.fd[0]);
+	if (fds->fd[SPEC_FD_CONTROL] < 0 && got->count > 0)
+		fds->fd[SPEC_FD_CONTROL] = fd_take(&got->fd[0]);
 	if (!spec && fds->fd[SPEC_FD_CONTROL] >= 0)
 		return check_control(fds->fd[SPEC_FD_CONTROL], err);
 	return spec ? -1 : 0;

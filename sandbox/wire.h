@@ -219,21 +219,22 @@ struct wire_asked {
  * wire_peek() - look at the next request; the spec of one for a jail is checked
  *
  * The socket has SO_PASSCRED. No descriptor is received: see message_peek(). Whatever comes of it,
- * the request is to be taken away: by wire_take() or message_drop().
+ * the request is to be taken away: by message_take_fds() or message_drop().
  *
  * Return: 1; 0 if the client has gone; -1 on a request that makes no sense, with has_fds set.
  */
 int wire_peek(int socket_fd, struct wire_asked *out, struct err *err) must_check;
 
 /**
- * wire_take() - receive the descriptors of the request that wire_peek() has shown
+ * wire_sort() - put the descriptors of the request that wire_peek() has shown where they belong
  * @spec: its spec; NULL: it made no sense, and only whom to tell is wanted
+ * @got:  as message_take_fds() gave them; keeps what is not wanted, which is not closed here
  * @fds:  receives them by role, owned by the caller
  *
  * Return: 0, or -1 with the control socket in fds (if there was one) so that the client can be
  * told.
  */
-int wire_take(int socket_fd, const struct jail_spec *spec, struct spec_fds *fds,
+int wire_sort(const struct jail_spec *spec, struct message_fds *got, struct spec_fds *fds,
 	      struct err *err) must_check;
 
 /**

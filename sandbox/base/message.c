@@ -7,10 +7,15 @@
 
 #include "sandbox/base/fd.h"
 
+/* SCM_MAX_FD of include/net/scm.h: no message has more. */
+enum { KERNEL_MAX_FDS = 253 };
+
+#define CONTROL_ROOM(fds) (CMSG_SPACE(sizeof(int) * (fds)) + CMSG_SPACE(sizeof(struct ucred)))
+
 /* The kernel puts the sender in front of the descriptors, where the socket has SO_PASSCRED. */
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * MESSAGE_MAX_FDS) + CMSG_SPACE(sizeof(struct ucred))];
+	char bytes[CONTROL_ROOM(KERNEL_MAX_FDS)];
 };
 
 void message_fds_done(struct message_fds *fds)
@@ -80,7 +85,8 @@ int message_try_send(int socket_fd, const void *bytes, size_t len, const struct 
 }
 
 /* What has no room in the set is closed: the message counts as cut then. */
-static void add_fds(const struct cmsghdr *head, struct message_fds *out, int *flags)
+static void add_fds(const struct cmsghdr *head, struct message_fds *out, bool keeps_more,
+		    int *flags)
 {
 	size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
@@ -92,7 +98,8 @@ static void add_fds(const struct cmsghdr *head, struct message_fds *out, int *fl
 			out->fd[out->count++] = fd;
 			continue;
 		}
-		fd_close(&fd);
+		if (!keeps_more)
+			fd_close(&fd);
 		*flags |= MSG_CTRUNC;
 	}
 }
@@ -102,7 +109,8 @@ struct parcel {
 	void *bytes;
 	size_t room;
 	size_t control_room;
-	int flags; /* for recvmsg(2); then MSG_TRUNC, MSG_CTRUNC */
+	bool keeps_more; /* what has no room in fds stays open */
+	int flags;       /* for recvmsg(2); then MSG_TRUNC, MSG_CTRUNC */
 	struct message_fds fds;
 	pid_t sender;
 };
@@ -117,7 +125,7 @@ static void collect_control(struct msghdr *message, struct parcel *parcel)
 		if (head->cmsg_level != SOL_SOCKET)
 			continue;
 		if (head->cmsg_type == SCM_RIGHTS)
-			add_fds(head, &parcel->fds, &message->msg_flags);
+			add_fds(head, &parcel->fds, parcel->keeps_more, &message->msg_flags);
 		if (head->cmsg_type == SCM_CREDENTIALS) {
 			memcpy(&sender, CMSG_DATA(head), sizeof(sender));
 			parcel->sender = sender.pid;
@@ -169,7 +177,7 @@ ssize_t message_receive(int socket_fd, void *bytes, size_t room, struct message_
 {
 	struct parcel parcel = { .bytes = bytes,
 				 .room = room,
-				 .control_room = sizeof(union control) };
+				 .control_room = CONTROL_ROOM(MESSAGE_MAX_FDS) };
 	ssize_t len = receive(socket_fd, &parcel, err);
 
 	if (len < 0)
@@ -220,14 +228,32 @@ int message_drop(int socket_fd)
 	return receive(socket_fd, &parcel, &ignored) >= 0;
 }
 
+/* The kernel closes what a buffer has no room for, so this one has room for all there can be. */
 int message_take_fds(int socket_fd, struct message_fds *out, struct err *err)
 {
-	struct parcel parcel = { .control_room = sizeof(union control), .flags = MSG_DONTWAIT };
+	struct parcel parcel = { .control_room = sizeof(union control),
+				 .keeps_more = true,
+				 .flags = MSG_DONTWAIT };
 
 	if (receive(socket_fd, &parcel, err) < 0)
 		return -1;
-	if ((parcel.flags & MSG_CTRUNC) != 0)
-		return refuse_size(&parcel, err);
 	*out = parcel.fds;
-	return 0;
+	if ((parcel.flags & MSG_CTRUNC) == 0)
+		return 0;
+	err_set(err, ERR_INPUT, "a message has more than %d descriptors", MESSAGE_MAX_FDS);
+	err->sys = EMSGSIZE;
+	return -1;
+}
+
+/* Where every message has a sender, and control data have no room, each is cut. */
+bool message_hang_up(int socket_fd)
+{
+	struct parcel parcel = { .flags = MSG_PEEK | MSG_DONTWAIT };
+	struct err ignored = ERR_INIT;
+	int yes = 1;
+
+	if (setsockopt(socket_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
+	    shutdown(socket_fd, SHUT_RDWR) < 0 || receive(socket_fd, &parcel, &ignored) < 0)
+		return true;
+	return (parcel.flags & MSG_CTRUNC) != 0;
 }

@@ -99,6 +99,16 @@ int message_drop(int socket_fd);
 /**
  * message_take_fds() - take the next message away, of which only the descriptors are wanted
  *
- * Return: 0, or -1 with none received.
+ * For a process that is waited for and soon ends: nothing is closed here. Return: 0; -1 with
+ * err->sys EMSGSIZE and the first of them in @out, where the others stay open without anybody
+ * knowing them; -1 with none received.
  */
 int message_take_fds(int socket_fd, struct message_fds *out, struct err *err) must_check;
+
+/**
+ * message_hang_up() - end a connection without closing it: nothing comes in any more
+ *
+ * Return: is a message left that nobody has received? Whoever closes the socket last closes that
+ * one's descriptors, each of which can take as long as its peer likes: SO_LINGER.
+ */
+bool message_hang_up(int socket_fd);

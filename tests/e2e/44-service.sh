@@ -327,6 +327,38 @@ attack $one stuffed
 expect_out_is 'ended in time'
 expect_served
 
+expect_soon() { # SECONDS: another account is served within so many
+	soon=$(date +%s)
+	expect_served
+	soon=$(($(date +%s) - soon))
+	[ "$soon" -le $(($1 * slow)) ] || fail "another account waited for $soon s"
+}
+
+it 'waits for no descriptor of a client that takes long to close'
+: >"$scratch/lingers"
+spawn $one "$hostile" "$socket" linger-unused >"$scratch/lingers" &
+lingers=$!
+wait_for grep -q sent "$scratch/lingers"
+expect_soon 3
+kill -9 "$lingers" && wait "$lingers" 2>/dev/null
+it 'nor for one that it has not received when a connection ends'
+for ends in wait ''; do
+	: >"$scratch/lingers"
+	kill -STOP "$service"
+	# shellcheck disable=SC2086 # a word or none
+	spawn $one "$hostile" "$socket" linger-unread $ends >"$scratch/lingers" &
+	lingers=$!
+	wait_for grep -q sent "$scratch/lingers"
+	[ -n "$ends" ] || wait "$lingers"
+	kill -CONT "$service"
+	expect_soon 3
+	[ -z "$ends" ] || { kill -9 "$lingers" && wait "$lingers" 2>/dev/null; }
+done
+
+it 'holds a jail to its time whatever its client sends to its monitor'
+attack $one linger-wish
+expect_out_is 'ended in time'
+
 # --- other clients ---
 
 it 'takes the jails of a client that is killed, and of nobody else'
@@ -473,6 +505,31 @@ kill -9 "$client"
 wait "$client" 2>/dev/null
 wait_for no_sleep
 for where in $job_groups; do
+	[ ! -d "$where/launcher" ] || wait_for rmdir "$where/launcher"
+done
+remove_job
+expect_served
+
+it 'ends a jail that its owner has moved elsewhere in his subtree and stopped there'
+make_job job
+delegate_job
+in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &
+client=$!
+wait_for sleeps 1
+payload=$(pgrep -x sleep)
+for where in $job_groups; do
+	[ -e "$where/cgroup.subtree_control" ] || continue
+	as $one mkdir "$where/aside"
+	for pid in $payload $(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$payload/status"); do
+		as $one sh -c "echo $pid >'$where/aside/cgroup.procs'" || fail "process $pid can not be moved"
+	done
+	as $one sh -c "echo 1 >'$where/aside/cgroup.freeze'"
+done
+kill -9 "$client"
+wait "$client" 2>/dev/null
+wait_for no_sleep
+for where in $job_groups; do
+	[ ! -d "$where/aside" ] || wait_for rmdir "$where/aside"
 	[ ! -d "$where/launcher" ] || wait_for rmdir "$where/launcher"
 done
 remove_job

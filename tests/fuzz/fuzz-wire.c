@@ -95,6 +95,15 @@ static void admit(struct jail_spec *spec)
 	must(spec->cgroup.cpus[0] != '\0');
 }
 
+static int take_request(int socket_fd, const struct jail_spec *taken, struct spec_fds *fds,
+			struct err *why)
+{
+	cleanup(message_fds_done) struct message_fds got = MESSAGE_FDS_INIT;
+
+	spec_fds_init(fds);
+	return message_take_fds(socket_fd, &got, why) < 0 ? -1 : wire_sort(taken, &got, fds, why);
+}
+
 static void receive_request(int fd, size_t fd_count)
 {
 	cleanup(mem_free) struct wire_asked *asked = mem_alloc(1, sizeof(*asked));
@@ -112,14 +121,14 @@ static void receive_request(int fd, size_t fd_count)
 	if (got <= 0 || asked->request.head.kind != REQUEST_JAIL) {
 		struct spec_fds none;
 
-		best_effort(wire_take(fd, NULL, &none, &err));
+		best_effort(take_request(fd, NULL, &none, &err));
 		for (int role = SPEC_FD_CONTROL + 1; role < SPEC_FD_COUNT; role++)
 			must(none.fd[role] < 0);
 		spec_fds_done(&none);
 		return;
 	}
 	must(spec_check(&asked->request.spec, &err) == 0);
-	if (wire_take(fd, &asked->request.spec, &fds, &err) == 0) {
+	if (take_request(fd, &asked->request.spec, &fds, &err) == 0) {
 		for (int role = 0; role < SPEC_FD_COUNT; role++)
 			must((fds.fd[role] >= 0) ==
 			     spec_fd_wanted(&asked->request.spec, (enum spec_fd) role));

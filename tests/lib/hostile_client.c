@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -497,6 +498,91 @@ static void timing(int argc, char **argv)
 	}
 }
 
+/*
+ * A connected socket with bytes that its other end never reads: whoever closes it last waits for
+ * a minute.
+ */
+static int lingering(void)
+{
+	static char bytes[4096];
+	const struct linger linger = { .l_onoff = 1, .l_linger = 60 };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (bind(listener, (struct sockaddr *) &address, len) < 0 || listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *) &address, &len) < 0 ||
+	    connect(fd, (struct sockaddr *) &address, len) < 0 ||
+	    accept(listener, NULL, NULL) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) < 0)
+		die("lingering");
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+/* Behind an empty packet, which looks like the end of the connection. */
+static void send_lingering(int fd, bool is_behind)
+{
+	struct message_fds sent = { .count = 2 };
+	int pair[2];
+
+	if (message_pair(pair, &err) < 0)
+		die("pair");
+	sent.fd[0] = pair[1];
+	sent.fd[1] = lingering();
+	if (is_behind && send(fd, "", 0, MSG_NOSIGNAL) < 0)
+		die("send");
+	if (message_send(fd, "x", 1, &sent, &err) < 0)
+		die("send");
+	close(pair[1]);
+	close(sent.fd[1]);
+}
+
+/* With "wait" until somebody ends us: descriptors that nobody receives before it closes them. */
+static void linger_unread(int argc, char **argv)
+{
+	(void) argv;
+	send_lingering(launcher_fd, true);
+	printf("sent\n");
+	fflush(stdout);
+	if (argc > 0)
+		pause();
+}
+
+/* Descriptors that a request without sense has no use for. */
+static void linger_unused(int argc, char **argv)
+{
+	(void) argc;
+	(void) argv;
+	send_lingering(launcher_fd, false);
+	printf("sent\n");
+	fflush(stdout);
+	pause();
+}
+
+/* And those of a wish, which has none: the jail has a second all the same. */
+static void linger_wish(int argc, char **argv)
+{
+	struct started_fds started;
+	struct pollfd payload;
+	struct event event;
+	int jail;
+
+	(void) argc;
+	(void) argv;
+	prepare("exec sleep 30");
+	request.spec.time.wall_ms = 1000;
+	jail = send_request(sizeof(request), -1, 0);
+	if (wire_next(jail, &event, &started, &err) < 0 || event.kind != EVENT_STARTED)
+		die("start");
+	send_lingering(jail, false);
+	payload = (struct pollfd){ .fd = started.pid_fd, .events = POLLIN };
+	printf("%s\n", poll(&payload, 1, PATIENCE_MS) > 0 ? "ended in time" : "it goes on");
+}
+
 /* Nothing but the greeting. */
 static void greet(int argc, char **argv)
 {
@@ -516,6 +602,9 @@ static const struct {
 	{ "device", true, device },
 	{ "greet", true, greet },
 	{ "hold", true, hold },
+	{ "linger-unread", false, linger_unread },
+	{ "linger-unused", true, linger_unused },
+	{ "linger-wish", true, linger_wish },
 	{ "orphan", true, orphan },
 	{ "packets", true, packets },
 	{ "path-as", true, path_as },

@@ -48,6 +48,11 @@ TEST(connections_are_counted_by_account)
 	CHECK_INT(clients_count_of(&clients, 1001), 1);
 	clients_end(clients.list[0]);
 	CHECK_INT(clients_count_of(&clients, 1000), 1);
+	/* Whoever hangs up can not have more of them by jails that take long to end. */
+	clients.list[1]->jails = 1;
+	clients_end(clients.list[1]);
+	CHECK_INT(clients_count_of(&clients, 1000), 1);
+	clients.list[1]->jails = 0;
 	for (size_t i = 0; i < clients.count; i++)
 		clients_end(clients.list[i]);
 	clients_sweep(&clients);

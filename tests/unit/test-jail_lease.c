@@ -118,6 +118,26 @@ TEST(who_takes_a_lease_notes_where_his_groups_are)
 	end();
 }
 
+TEST(who_gives_back_a_lease_that_he_could_not_clear_says_so)
+{
+	char text[CGROUP_PLACES_MAX];
+	struct lease lease = LEASE_INIT;
+
+	begin();
+	note(0, "v2 /sys/fs/cgroup/no/such/folder\n");
+	CHECK_INT(lease_try(check_folder(), JAIL_LEASE, 0, &lease, &err), 1);
+	for (int i = 0; i < 2; i++) {
+		jail_leave_stuck(&lease);
+		CHECK_OK(lease_read(&lease, text, sizeof(text), &err));
+		CHECK_STR(text, "stuck\nv2 /sys/fs/cgroup/no/such/folder\n");
+	}
+	lease_done(&lease);
+	CHECK_OK(jail_take_lease(&host, &lease, &err));
+	CHECK_INT(lease.number, 1);
+	lease_done(&lease);
+	end();
+}
+
 TEST(a_lease_that_can_not_be_cleared_is_passed_over_until_it_can)
 {
 	char text[CGROUP_PLACES_MAX];

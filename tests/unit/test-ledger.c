@@ -59,7 +59,7 @@ TEST(an_account_has_so_many_jails_and_not_one_more)
 
 TEST(a_jail_that_is_over_makes_room_and_a_refusal_takes_none)
 {
-	const struct ledger_jail refusal = { .monitor = 5, .uid = 1000, .is_refusal = true };
+	const struct ledger_jail refusal = { .monitor = 5, .uid = 1000, .is_over = true };
 	const struct cgroup_limits small = limits(64 * MIB, 8);
 	struct ledger_jail was;
 
@@ -76,6 +76,27 @@ TEST(a_jail_that_is_over_makes_room_and_a_refusal_takes_none)
 	CHECK_OK(ledger_admit(&ledger, &site, 1000, &small, &err));
 	ledger_done(&ledger);
 	CHECK_INT(ledger.count, 0);
+}
+
+TEST(a_monitor_whose_jail_is_over_is_its_accounts_until_it_has_ended)
+{
+	const struct cgroup_limits small = limits(64 * MIB, 8);
+	struct ledger_jail was;
+
+	site_default(&site);
+	site.client.jails = 1;
+	enter(6, 1000, &small, &any);
+	CHECK_INT(ledger_leaving(&ledger, 1000), 0);
+	CHECK_INT(ledger_end(&ledger, 6, &was), 1);
+	CHECK_INT(was.client, 7);
+	CHECK_INT(ledger_end(&ledger, 6, &was), 0);
+	CHECK_OK(ledger_admit(&ledger, &site, 1000, &small, &err));
+	CHECK_INT(ledger_leaving(&ledger, 1000), 1);
+	CHECK_INT(ledger_leaving(&ledger, 1001), 0);
+	CHECK_INT(ledger_leave(&ledger, 6, &was), 1);
+	CHECK_INT(was.client, 0);
+	CHECK_INT(ledger_leaving(&ledger, 1000), 0);
+	ledger_done(&ledger);
 }
 
 TEST(memory_and_processes_of_an_account_are_summed_and_can_not_overflow)

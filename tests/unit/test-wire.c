@@ -65,6 +65,15 @@ static int request(void)
 	return wire_request(ends[0], &spec, &fds, &err);
 }
 
+static int take_request(int socket_fd, const struct jail_spec *taken, struct spec_fds *fds,
+			struct err *why)
+{
+	cleanup(message_fds_done) struct message_fds got = MESSAGE_FDS_INIT;
+
+	spec_fds_init(fds);
+	return message_take_fds(socket_fd, &got, why) < 0 ? -1 : wire_sort(taken, &got, fds, why);
+}
+
 TEST(a_request_is_looked_at_and_then_taken_with_its_descriptors_in_their_roles)
 {
 	struct spec_fds fds;
@@ -82,7 +91,7 @@ TEST(a_request_is_looked_at_and_then_taken_with_its_descriptors_in_their_roles)
 		CHECK(asked.has_fds);
 		CHECK(memcmp(&spec, &asked.request.spec, sizeof(spec)) == 0);
 	}
-	CHECK_OK(wire_take(ends[1], &asked.request.spec, &fds, &err));
+	CHECK_OK(take_request(ends[1], &asked.request.spec, &fds, &err));
 	for (int role = 0; role < SPEC_FD_COUNT; role++)
 		CHECK((fds.fd[role] >= 0) ==
 		      spec_fd_wanted(&asked.request.spec, (enum spec_fd) role));
@@ -116,7 +125,7 @@ static int send_raw(const void *bytes, size_t len, size_t count)
 	result = wire_peek(ends[1], &asked, &err);
 	CHECK(asked.has_fds == (count > 0));
 	if (result == 1 && asked.request.head.kind == REQUEST_JAIL) {
-		result = wire_take(ends[1], &asked.request.spec, &received, &err);
+		result = take_request(ends[1], &asked.request.spec, &received, &err);
 		/* Whatever was wrong, the client can be told if it sent a socket at all. */
 		CHECK((received.fd[SPEC_FD_CONTROL] >= 0) == (count > 0));
 		spec_fds_done(&received);
@@ -182,12 +191,12 @@ TEST(of_a_request_without_sense_only_the_socket_is_kept_and_only_if_it_is_one)
 	sent.fd[0] = pair[1];
 	sent.fd[1] = null();
 	CHECK_OK(message_send(ends[0], "x", 1, &sent, &err));
-	CHECK_OK(wire_take(ends[1], NULL, &fds, &err));
+	CHECK_OK(take_request(ends[1], NULL, &fds, &err));
 	CHECK(fds.fd[SPEC_FD_CONTROL] >= 0);
 	spec_fds_done(&fds);
 	sent.fd[0] = null();
 	CHECK_OK(message_send(ends[0], "x", 1, &sent, &err));
-	CHECK_INT(wire_take(ends[1], NULL, &fds, &err), -1);
+	CHECK_INT(take_request(ends[1], NULL, &fds, &err), -1);
 	spec_fds_done(&fds);
 }
 
