@@ -343,7 +343,7 @@ static const struct {
 	{ SPEC_FD_PROGRAM, SPEC_FD_PROGRAM,   KIND_MEMORY | KIND_READ,            "program", "a memfd, to be read" },
 	{ SPEC_FD_COLLECT, SPEC_FD_COLLECT,   KIND_PIPE | KIND_FILE | KIND_WRITE, "archive", "a regular file or a pipe, to be written" },
 	{ SPEC_FD_TREES,   SPEC_FD_PASS - 1,  KIND_PIPE | KIND_FILE | KIND_READ,  "tree",    "a regular file or a pipe, to be read" },
-	{ SPEC_FD_PASS,    SPEC_FD_COUNT - 1, KIND_MEMORY | KIND_NULL | KIND_READ, "passed descriptor", "a memfd or /dev/null" },
+	{ SPEC_FD_PASS,    SPEC_FD_COUNT - 1, KIND_MEMORY | KIND_PIPE | KIND_NULL,      "passed descriptor", "a memfd, a pipe or /dev/null" },
 };
 /* clang-format on */
 

@@ -112,7 +112,7 @@ int cli_resume(const struct cli *cli, int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "it is one FOLDER of a run that is resumed; see proctor resume "
 			       "--help");
-	if (running_check_root("resume", err) < 0 || running_name(&running, argv[first], err) < 0)
+	if (running_check_launcher(cli, err) < 0 || running_name(&running, argv[first], err) < 0)
 		return -1;
 	running.json_fd = options.json_fd;
 	running.place.seats = (uint32_t) options.seats;

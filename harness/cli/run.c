@@ -163,7 +163,7 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 		options_print_help(&table, stdout);
 		return 0;
 	}
-	if (asked < 0 || running_check_root("run", err) < 0)
+	if (asked < 0 || running_check_launcher(cli, err) < 0)
 		return -1;
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
 	    open_all(&options, argc - first, argv + first, &opened, err) < 0)

@@ -69,12 +69,11 @@ static void leave_secret(struct running *running)
 	fd_close(&running->place.secret_fd);
 }
 
-int running_check_root(const char *command, struct err *err)
+int running_check_launcher(const struct cli *cli, struct err *err)
 {
-	if (geteuid() != 0)
-		return err_set(err, ERR_HOST, "proctor %s makes jails and needs root: use sudo",
-			       command);
-	return 0;
+	cleanup(launcher_done) struct launcher service = LAUNCHER_INIT;
+
+	return geteuid() == 0 ? 0 : launcher_connect(cli->socket, &service, err);
 }
 
 int running_name(struct running *running, const char *path, struct err *err)

@@ -30,10 +30,10 @@ struct running {
 			   .json_fd = -1 })
 
 /**
- * running_check_root() - are we root? Before anything is made
- * @command: "run", for the message
+ * running_check_launcher() - may we have jails at all: as root, or by the service? Before anything
+ * is made
  */
-int running_check_root(const char *command, struct err *err) must_check;
+int running_check_launcher(const struct cli *cli, struct err *err) must_check;
 
 /**
  * running_name() - take the name of the run's folder

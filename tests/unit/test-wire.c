@@ -277,11 +277,12 @@ TEST(each_role_takes_what_it_is_for_and_says_so_of_others)
 		   "descriptor 5 of the request, the tree, is not a regular file or a pipe, to be "
 		   "read");
 	check_kind(SPEC_FD_PASS, memfd_create("x", MFD_CLOEXEC), NULL);
+	check_kind(SPEC_FD_PASS, dup(pipes[1]), NULL);
 	check_kind(SPEC_FD_PASS, dup(pair[0]),
-		   "descriptor 9 of the request, the passed descriptor, is not a memfd or "
+		   "descriptor 9 of the request, the passed descriptor, is not a memfd, a pipe or "
 		   "/dev/null");
-	check_kind(SPEC_FD_PASS, dup(pipes[0]),
-		   "descriptor 9 of the request, the passed descriptor, is not a memfd or "
+	check_kind(SPEC_FD_PASS, open("/etc/passwd", O_RDONLY | O_CLOEXEC),
+		   "descriptor 9 of the request, the passed descriptor, is not a memfd, a pipe or "
 		   "/dev/null");
 }
 
