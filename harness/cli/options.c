@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/cli/options.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static int read_value(const struct option_row *row, const char *value, void *obj
 {
 	char *member = (char *) object + row->offset;
 	struct texts *texts;
-	uint64_t number;
+	uint64_t number = 0;
 	bool yes = true;
 	int fd = -1;
 
@@ -102,11 +103,25 @@ static int read_value(const struct option_row *row, const char *value, void *obj
 	return 0;
 }
 
+/* Which of two values was meant, nobody knows; a wall may hang on it. */
+static int note_seen(const struct option_table *table, const struct option_row *row, uint64_t *seen,
+		     struct err *err)
+{
+	const uint64_t bit = UINT64_C(1) << (row - table->rows);
+
+	if ((*seen & bit) != 0 && row->kind != OPTION_TEXTS)
+		return err_set(err, ERR_USAGE, "option --%s is there twice", row->name);
+	*seen |= bit;
+	return 0;
+}
+
 int options_parse(const struct option_table *table, int argc, char **argv, void *object, int *rest,
 		  struct err *err)
 {
+	uint64_t seen = 0;
 	int at = 1;
 
+	assert(table->count <= 64);
 	for (; at < argc && argv[at][0] == '-' && argv[at][1]; at++) {
 		const char *name = argv[at][1] == '-' ? argv[at] + 2 : argv[at];
 		size_t len = strcspn(name, "=");
@@ -122,6 +137,8 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 		if (!row)
 			return err_set(err, ERR_USAGE, "there is no option '%s'; see %.*s--help",
 				       argv[at], (int) strcspn(table->usage, "["), table->usage);
+		if (note_seen(table, row, &seen, err) < 0)
+			return -1;
 		if (row->kind == OPTION_FLAG && value)
 			return err_set(err, ERR_USAGE, "option --%s takes no value", row->name);
 		if (!value && row->kind != OPTION_FLAG && row->kind != OPTION_FD) {

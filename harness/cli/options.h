@@ -13,7 +13,8 @@
  *
  * A row names the option, its argument, how that is read and where it goes. The same rows print
  * --help; tools/check-docs compares them with the man pages. Long options only, as --name=value or
- * --name value; "--" ends them, and so does the first word that is none.
+ * --name value; "--" ends them, and so does the first word that is none. Each stands there once,
+ * but those of OPTION_TEXTS.
  */
 enum option_kind {
 	OPTION_FLAG,     /* bool: it is there */

@@ -204,9 +204,9 @@ expect_out '"flags":\[\]'
 run proctor jail --json --cpus 0.2 --wall 1s --grace 0ms -- sh -c 'while :; do :; done'
 # The kernel takes back what a virtual CPU used while another had its place, but not within a second.
 check test "$(sed -n 's/.*"cpu_ms":\([0-9]*\).*/\1/p' "$scratch/out")" -lt $((slow > 1 ? 800 : 500))
-run proctor jail --json --wall 200ms --grace 700ms -- sh -c 'trap "" TERM; while :; do sleep 0.05; done'
+run proctor jail --json --wall "$((200 * slow))ms" --grace 700ms -- sh -c 'trap "" TERM; while :; do sleep 0.05; done'
 expect_object "$scratch/out" timeout 0
-check test "$(sed -n 's/.*"wall_ms":\([0-9]*\).*/\1/p' "$scratch/out")" -ge 900
+check test "$(sed -n 's/.*"wall_ms":\([0-9]*\).*/\1/p' "$scratch/out")" -ge $((200 * slow + 700))
 
 it 'ends what ignores SIGTERM, children too'
 run proctor jail --json --wall 300ms --grace 100ms -- sh -c 'trap "" TERM; sleep 60 & sleep 60'

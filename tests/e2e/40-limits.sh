@@ -14,6 +14,8 @@ cp "$e2e_build/tests/attack-limits" "$scratch/put/limits"
 rounds=$(seq "${ROUNDS:-3}")
 # What takes long on a slow machine, as long as it takes all CPUs there.
 few=$([ "$slow" -gt 1 ] && echo 4 || echo 20)
+# In which a bomb has to get to its limit.
+bomb_ms=$((600 + 200 * slow))
 
 now_ms() {
 	echo $(($(date +%s%N) / 1000000))
@@ -175,22 +177,22 @@ it 'processes: a fork bomb of sessions that are deaf meets the limit, and the ho
 for _ in $rounds; do
 	(sleep 0.5 && timeout 10 sh -c 'exit 3'; echo $? >"$scratch/meanwhile") &
 	meanwhile=$!
-	jail --pids 64 --wall "$((800 * slow))ms" --grace 50ms -- ./limits bomb
+	jail --pids 64 --wall "${bomb_ms}ms" --grace 50ms -- ./limits bomb
 	expect_code 124
 	expect_ending timeout
 	expect_flag pids_hit
 	[ "$(value processes_peak)" -le 64 ] || fail "there were $(value processes_peak)"
-	expect_over_by $((800 * slow + 50))
+	expect_over_by $((bomb_ms + 50))
 	wait "$meanwhile"
 	[ "$(cat "$scratch/meanwhile")" = 3 ] || fail 'the host could not start a process meanwhile'
 done
 
 it 'processes: a bomb of shells'
 for _ in $rounds; do
-	jail --pids 64 --wall "$((800 * slow))ms" --grace 50ms -- sh -c 'bomb() { bomb | bomb & }; (bomb) 2>/dev/null; exec sleep 60'
+	jail --pids 64 --wall "${bomb_ms}ms" --grace 50ms -- sh -c 'bomb() { bomb | bomb & }; (bomb) 2>/dev/null; exec sleep 60'
 	expect_ending timeout
 	expect_flag pids_hit
-	expect_over_by $((800 * slow + 50))
+	expect_over_by $((bomb_ms + 50))
 done
 
 it 'processes: who met the limit and ended leaves no child'

@@ -148,6 +148,16 @@ TEST(a_value_too_many_and_one_too_few_are_told)
 	check_refused("--flag --time", "option --time lacks its TIME");
 }
 
+TEST(what_is_there_twice_is_refused_unless_it_may_be)
+{
+	check_refused("--count 3 --count 3", "option --count is there twice");
+	check_refused("--text=a --flag --text b", "option --text is there twice");
+	check_refused("--flag --flag", "option --flag is there twice");
+	check_refused("--fd=1 --fd", "option --fd is there twice");
+	CHECK_OK(parse("--texts=a --flag --texts=a -- --flag"));
+	CHECK_INT(object.texts.count, 2);
+}
+
 TEST(numbers_hold_at_both_edges_and_not_beyond)
 {
 	CHECK_OK(parse("--count 9 --size 1024B --time 1ms --milli 0.01"));
