@@ -23,6 +23,8 @@
  *	answering refused calls         the listener is made and let go
  */
 
+#include "tests/bench/floor.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -48,7 +50,6 @@
 #include <unistd.h>
 
 #include "sandbox/base/syscalls.h"
-#include "tests/bench/floor.h"
 
 #define BUILD_AT "/tmp"
 
