@@ -239,20 +239,27 @@ static int start_init(struct jail *jail, struct err *err)
 
 /*
  * Ends every process of the jail and waits until the kernel says that none is left. May be called
- * again.
+ * again. It notifies of that at most once in 10 ms, and the group got its first process less than
+ * that ago where the payload was short: so the end of pid 1, with whom all of its namespace end, is
+ * a reason to look as well.
  */
 void jail_end_processes(struct jail *jail)
 {
 	struct err err = ERR_INIT;
 	auto_fd populated_fd = cgroup_populated_fd(&jail->cgroup, &err);
-	struct pollfd events = { .fd = populated_fd, .events = POLLPRI };
+	struct pollfd ended[] = {
+		{ .fd = populated_fd, .events = POLLPRI },
+		{ .fd = jail->init.pid_fd, .events = POLLIN },
+	};
 	int64_t deadline = clock_after_ms(EMPTY_MS);
 	int status;
 
 	while (populated_fd >= 0 && cgroup_is_populated(populated_fd) && clock_now() < deadline) {
 		/* Again and again: a fork may have slipped past the last kill on old kernels. */
 		best_effort(cgroup_kill(&jail->cgroup, &err));
-		poll(&events, 1, AGAIN_MS);
+		poll(ended, ARRAY_LEN(ended), AGAIN_MS);
+		if (ended[1].revents)
+			ended[1].fd = -1;
 	}
 	if (jail->init.pid_fd >= 0)
 		best_effort(process_wait(&jail->init, deadline, &status, &err));
