@@ -22,11 +22,12 @@ struct mounts {
 	size_t clone_count;
 	int clone_fd[PLAN_TMPFS_MAX];
 
-	int root_fd; /* owned: the new root while it is built */
-	bool masked; /* the source of masks is attached at /mnt of the new root */
+	int root_fd;  /* owned: the new root while it is built */
+	int masks_fd; /* owned: what masks are clones of */
 };
 
-#define MOUNTS_INIT ((struct mounts){ .given_fd = -1, .devices_fd = -1, .root_fd = -1 })
+#define MOUNTS_INIT \
+	((struct mounts){ .given_fd = -1, .devices_fd = -1, .root_fd = -1, .masks_fd = -1 })
 
 /**
  * mounts_perform() - build the tree of @plan and make it the root of this namespace
