@@ -207,6 +207,7 @@ static int start_init(struct jail *jail, struct err *err)
 	cleanup(message_fds_done) struct message_fds joins = MESSAGE_FDS_INIT;
 	struct handover handover = { .count = 0 };
 	auto_fd brief_fd = -1, theirs = -1;
+	char mounts[64];
 	int pair[2], count;
 	pid_t pid;
 
@@ -234,6 +235,9 @@ static int start_init(struct jail *jail, struct err *err)
 	if (pid < 0)
 		return -1;
 	jail->init.pid = pid;
+	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int) pid);
+	/* Where there is no /proc of ours pid 1 waits for itself. */
+	jail->mounts_fd = open(mounts, O_RDONLY | O_CLOEXEC);
 	return 0;
 }
 
@@ -358,6 +362,12 @@ void jail_take_down(struct jail *jail)
 	}
 }
 
+void jail_let_go(struct jail *jail)
+{
+	message_fds_done(&jail->tmpfs);
+	fd_close(&jail->mounts_fd);
+}
+
 int jail_build(struct jail *jail, struct err *err)
 {
 	for (; jail->built < ARRAY_LEN(steps); jail->built++) {
@@ -390,6 +400,7 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.given_fd = -1,
 		.devices_fd = -1,
 		.denied_fd = -1,
+		.mounts_fd = -1,
 	};
 	jail_name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
 }

@@ -294,7 +294,7 @@ static int collect(struct jail *first, const struct lease *lease, struct err *er
 	}
 	jail_take_down(&jail);
 	first->is_left |= jail.is_left;
-	message_fds_done(&jail.tmpfs);
+	jail_let_go(&jail);
 	return 0;
 }
 
@@ -392,6 +392,6 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 		tell_launcher(host);
 		tell(fds, &last, NULL);
 	}
+	jail_let_go(&jail);
 	clear_note(&jail, &lease);
-	message_fds_done(&jail.tmpfs);
 }

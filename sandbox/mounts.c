@@ -204,8 +204,7 @@ static int put_new(struct mounts *mounts, const char *target, const struct mount
 static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
 	struct mounts_tmpfs form;
-	auto_fd made = -1;
-	int clone;
+	auto_fd made = -1, clone = -1;
 
 	mounts_tmpfs_options(row->tmpfs, mounts->owner, &form);
 	made = put_new(mounts, row->target, mounts_form(PLAN_TMPFS), form.options, err);
@@ -213,12 +212,15 @@ static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct e
 		return -1;
 	/*
 	 * The monitor reads the finished workspace through a clone of its own: a descriptor that
-	 * the payload has parked somewhere may keep the mount itself busy, but not the clone.
+	 * the payload has parked somewhere may keep the mount itself busy, but not the clone. Of
+	 * the others it only asks how full they are. Each clone costs a grace period at its end.
 	 */
-	clone = clone_mount(made, "", MOUNT_ATTR_RDONLY, err);
-	if (clone < 0)
-		return -1;
-	mounts->clone_fd[mounts->clone_count++] = clone;
+	if ((int) mounts->tmpfs_count == mounts->collected) {
+		clone = clone_mount(made, "", MOUNT_ATTR_RDONLY, err);
+		if (clone < 0)
+			return -1;
+	}
+	mounts->tmpfs_fd[mounts->tmpfs_count++] = clone >= 0 ? fd_take(&clone) : fd_take(&made);
 	return 0;
 }
 
@@ -406,9 +408,9 @@ int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct
 
 void mounts_done(struct mounts *mounts)
 {
-	for (size_t i = 0; i < mounts->clone_count; i++)
-		fd_close(&mounts->clone_fd[i]);
-	mounts->clone_count = 0;
+	for (size_t i = 0; i < mounts->tmpfs_count; i++)
+		fd_close(&mounts->tmpfs_fd[i]);
+	mounts->tmpfs_count = 0;
 	fd_close(&mounts->masks_fd);
 	fd_close(&mounts->root_fd);
 }
