@@ -127,15 +127,6 @@ enum seccomp_profile jail_profile(const struct jail_spec *spec)
 	return spec->freezable ? SECCOMP_PROFILE_WORKER : SECCOMP_PROFILE_PLAIN;
 }
 
-/* Most jails have one of the two that are compiled already. */
-static int choose_filter(const struct jail *jail, struct seccomp_program *out, struct err *err)
-{
-	if (jail->spec->extra_calls != 0 && jail->payload == BRIEF_EXECUTE)
-		return seccomp_compile(jail_profile(jail->spec), jail->spec->extra_calls, out, err);
-	*out = jail->spec->freezable ? *jail->host->worker_filter : *jail->host->filter;
-	return 0;
-}
-
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
 			struct brief *brief, struct handover *handover)
 {
@@ -150,6 +141,9 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->devices_fd = jail->devices_fd >= 0 ? hand(handover, jail->devices_fd) : -1;
 	brief->denied_fd = jail->denied_fd >= 0 ? hand(handover, jail->denied_fd) : -1;
 	brief->refused = *jail->host->refused;
+	seccomp_filter(jail_profile(jail->spec),
+		       jail->payload == BRIEF_EXECUTE ? jail->spec->extra_calls : 0,
+		       &brief->filter);
 	for (int role = 0; role < SPEC_FD_COUNT; role++) {
 		bool wanted = jail->payload == BRIEF_COLLECT
 				    ? role == SPEC_FD_COLLECT
@@ -222,8 +216,7 @@ static int start_init(struct jail *jail, struct err *err)
 	hand(&handover, theirs);
 	hand(&handover, -1); /* BRIEF_FD, which does not exist yet */
 	write_brief(jail, joins.fd, joins.count, brief, &handover);
-	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0 ||
-	    choose_filter(jail, &brief->filter, err) < 0)
+	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0)
 		return -1;
 	brief_fd = io_memfd("proctor-brief", brief, sizeof(*brief), err);
 	if (brief_fd < 0)

@@ -24,7 +24,6 @@
  */
 struct jail_host {
 	const struct cgroup_host *cgroups;
-	const struct seccomp_program *filter, *worker_filter;
 	const struct denied_calls *refused;
 	const struct device_slice *devices;
 	int devices_fd;      /* the BPF program that allows exactly these */
