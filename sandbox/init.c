@@ -102,6 +102,8 @@ static int build_tree(struct init *init, struct err *err)
 	init->mounts.owner = ids_host(&brief->ids, IDS_PAYLOAD);
 	init->mounts.given_fd = brief->given_fd;
 	init->mounts.devices_fd = brief->devices_fd;
+	if (brief->payload == BRIEF_EXECUTE && brief->spec.collect.wanted)
+		init->mounts.collected = (int) brief->spec.collect.tmpfs;
 	return mounts_perform(&init->mounts, &plan, err);
 }
 
@@ -147,8 +149,8 @@ static int tell_started(struct init *init, int pid_fd, const struct report *repo
 
 	if (report->kind == REPORT_STARTED) {
 		fds.fd[fds.count++] = pid_fd;
-		for (size_t i = 0; i < init->mounts.clone_count; i++)
-			fds.fd[fds.count++] = init->mounts.clone_fd[i];
+		for (size_t i = 0; i < init->mounts.tmpfs_count; i++)
+			fds.fd[fds.count++] = init->mounts.tmpfs_fd[i];
 	}
 	return report_send(BRIEF_MONITOR_FD, report, &fds, err);
 }

@@ -129,15 +129,6 @@ enum seccomp_profile jail_profile(const struct jail_spec *spec)
 	return spec->freezable ? SECCOMP_PROFILE_WORKER : SECCOMP_PROFILE_PLAIN;
 }
 
-/* Most jails have one of the two that are compiled already. */
-static int choose_filter(const struct jail *jail, struct seccomp_program *out, struct err *err)
-{
-	if (jail->spec->extra_calls != 0 && jail->payload == BRIEF_EXECUTE)
-		return seccomp_compile(jail_profile(jail->spec), jail->spec->extra_calls, out, err);
-	*out = jail->spec->freezable ? *jail->host->worker_filter : *jail->host->filter;
-	return 0;
-}
-
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
 			struct brief *brief, struct handover *handover)
 {
@@ -152,6 +143,9 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->devices_fd = jail->devices_fd >= 0 ? hand(handover, jail->devices_fd) : -1;
 	brief->denied_fd = jail->denied_fd >= 0 ? hand(handover, jail->denied_fd) : -1;
 	brief->refused = *jail->host->refused;
+	seccomp_filter(jail_profile(jail->spec),
+		       jail->payload == BRIEF_EXECUTE ? jail->spec->extra_calls : 0,
+		       &brief->filter);
 	for (int role = 0; role < SPEC_FD_COUNT; role++) {
 		bool wanted = jail->payload == BRIEF_COLLECT
 				    ? role == SPEC_FD_COLLECT
@@ -209,6 +203,7 @@ static int start_init(struct jail *jail, struct err *err)
 	cleanup(message_fds_done) struct message_fds joins = MESSAGE_FDS_INIT;
 	struct handover handover = { .count = 0 };
 	auto_fd brief_fd = -1, theirs = -1;
+	char mounts[64];
 	int pair[2], count;
 	pid_t pid;
 
@@ -223,8 +218,7 @@ static int start_init(struct jail *jail, struct err *err)
 	hand(&handover, theirs);
 	hand(&handover, -1); /* BRIEF_FD, which does not exist yet */
 	write_brief(jail, joins.fd, joins.count, brief, &handover);
-	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0 ||
-	    choose_filter(jail, &brief->filter, err) < 0)
+	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0)
 		return -1;
 	brief_fd = io_memfd("proctor-brief", brief, sizeof(*brief), err);
 	if (brief_fd < 0)
@@ -236,25 +230,35 @@ static int start_init(struct jail *jail, struct err *err)
 	if (pid < 0)
 		return -1;
 	jail->init.pid = pid;
+	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int) pid);
+	/* Where there is no /proc of ours pid 1 waits for itself. */
+	jail->mounts_fd = open(mounts, O_RDONLY | O_CLOEXEC);
 	return 0;
 }
 
 /*
  * Ends every process of the jail and waits until the kernel says that none is left. May be called
- * again.
+ * again. It notifies of that at most once in 10 ms, and the group got its first process less than
+ * that ago where the payload was short: so the end of pid 1, with whom all of its namespace end, is
+ * a reason to look as well.
  */
 void jail_end_processes(struct jail *jail)
 {
 	struct err err = ERR_INIT;
 	auto_fd populated_fd = cgroup_populated_fd(&jail->cgroup, &err);
-	struct pollfd events = { .fd = populated_fd, .events = POLLPRI };
+	struct pollfd ended[] = {
+		{ .fd = populated_fd, .events = POLLPRI },
+		{ .fd = jail->init.pid_fd, .events = POLLIN },
+	};
 	int64_t deadline = clock_after_ms(EMPTY_MS);
 	int status;
 
 	while (populated_fd >= 0 && cgroup_is_populated(populated_fd) && clock_now() < deadline) {
 		/* Again and again: a fork may have slipped past the last kill on old kernels. */
 		best_effort(cgroup_kill(&jail->cgroup, &err));
-		poll(&events, 1, AGAIN_MS);
+		poll(ended, ARRAY_LEN(ended), AGAIN_MS);
+		if (ended[1].revents)
+			ended[1].fd = -1;
 	}
 	if (jail->init.pid_fd >= 0) {
 		/* Who owns the groups above may have moved it elsewhere, and stopped it there; with
@@ -357,6 +361,12 @@ void jail_take_down(struct jail *jail)
 	}
 }
 
+void jail_let_go(struct jail *jail)
+{
+	message_fds_done(&jail->tmpfs);
+	fd_close(&jail->mounts_fd);
+}
+
 int jail_build(struct jail *jail, struct err *err)
 {
 	for (; jail->built < ARRAY_LEN(steps); jail->built++) {
@@ -389,6 +399,7 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.given_fd = -1,
 		.devices_fd = -1,
 		.denied_fd = -1,
+		.mounts_fd = -1,
 	};
 	jail_name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
 }

@@ -24,7 +24,6 @@
  */
 struct jail_host {
 	const struct cgroup_host *cgroups;
-	const struct seccomp_program *filter, *worker_filter;
 	const struct denied_calls *refused;
 	const struct device_slice *devices;
 	int devices_fd;      /* the BPF program that allows exactly these */
@@ -58,9 +57,10 @@ struct jail {
 	int given_fd;   /* borrowed: the frozen tree, for BRIEF_COLLECT */
 	int devices_fd; /* the mount that becomes /dev */
 	int denied_fd;  /* the page that pid 1 counts refused calls in */
+	int mounts_fd;  /* the mount namespace: see jail_let_go() */
 	struct denied_page *denied;
 	struct report start;      /* what pid 1 said first */
-	struct message_fds tmpfs; /* a read-only clone of each */
+	struct message_fds tmpfs; /* each, to ask how full it is; a clone of the collected one */
 };
 
 /* -- jail_lease.c -- */
@@ -131,6 +131,16 @@ void jail_end_processes(struct jail *jail);
 /**
  * jail_take_down() - undo all steps that were applied
  *
- * jail->tmpfs survives: it is what the workspace is collected from.
+ * What is left is what jail_let_go() lets go: jail->tmpfs, which the workspace is collected from,
+ * and the mounts.
  */
 void jail_take_down(struct jail *jail);
+
+/**
+ * jail_let_go() - let the mounts of a jail go that was taken down
+ *
+ * The last process of a mount namespace waits, at its exit, for a grace period of the kernel: some
+ * milliseconds that are better spent here, when the client knows that its jail is over. Nobody can
+ * reach these mounts any more.
+ */
+void jail_let_go(struct jail *jail);

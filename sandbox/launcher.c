@@ -44,7 +44,6 @@ extern const unsigned char init_image[], init_image_end[];
 
 struct launcher {
 	struct cgroup_host cgroups;
-	struct seccomp_program filter, worker_filter;
 	struct denied_calls refused;
 	struct device_slice devices;
 	struct site site;
@@ -102,9 +101,6 @@ static int prepare_host(struct launcher *launcher, struct err *err)
 {
 	struct jail_host *host = &launcher->server.host;
 
-	if (seccomp_compile(SECCOMP_PROFILE_PLAIN, 0, &launcher->filter, err) < 0 ||
-	    seccomp_compile(SECCOMP_PROFILE_WORKER, 0, &launcher->worker_filter, err) < 0)
-		return -1;
 	devices_base(&launcher->devices);
 	host->devices_fd = devices_load(&launcher->devices, err);
 	if (host->devices_fd < 0)
@@ -114,8 +110,6 @@ static int prepare_host(struct launcher *launcher, struct err *err)
 	if (host->image_fd < 0)
 		return -1;
 	host->cgroups = &launcher->cgroups;
-	host->filter = &launcher->filter;
-	host->worker_filter = &launcher->worker_filter;
 	launcher->refused.count = seccomp_refused(launcher->refused.number, DENIED_MAX);
 	host->refused = &launcher->refused;
 	host->devices = &launcher->devices;

@@ -362,7 +362,7 @@ static int collect(struct jail *first, const struct lease *lease, struct err *er
 	}
 	jail_take_down(&jail);
 	first->is_left |= jail.is_left;
-	message_fds_done(&jail.tmpfs);
+	jail_let_go(&jail);
 	return 0;
 }
 
@@ -487,7 +487,7 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 		outstay(host, &jail, &lease);
 	else
 		clear_note(&lease);
-	message_fds_done(&jail.tmpfs);
+	jail_let_go(&jail);
 	lease_done(&lease);
 	/* One that can not be killed is the account's as long as this process is. */
 	process_kill(&reader);

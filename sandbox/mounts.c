@@ -18,9 +18,6 @@
 /* Where the new root is attached while it is built: a folder that every system has. */
 #define BUILD_AT "/tmp"
 
-/* The source of masks inside the new root, gone before the payload starts. */
-#define MASKS_AT "mnt"
-
 /* A new, detached mount of file system @type; -1 on error. The kernel's own words are kept. */
 static int new_mount(const char *type, const struct mount_option *options, uint64_t attributes,
 		     struct err *err)
@@ -207,8 +204,7 @@ static int put_new(struct mounts *mounts, const char *target, const struct mount
 static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
 	struct mounts_tmpfs form;
-	auto_fd made = -1;
-	int clone;
+	auto_fd made = -1, clone = -1;
 
 	mounts_tmpfs_options(row->tmpfs, mounts->owner, &form);
 	made = put_new(mounts, row->target, mounts_form(PLAN_TMPFS), form.options, err);
@@ -216,12 +212,15 @@ static int put_tmpfs(struct mounts *mounts, const struct plan_row *row, struct e
 		return -1;
 	/*
 	 * The monitor reads the finished workspace through a clone of its own: a descriptor that
-	 * the payload has parked somewhere may keep the mount itself busy, but not the clone.
+	 * the payload has parked somewhere may keep the mount itself busy, but not the clone. Of
+	 * the others it only asks how full they are. Each clone costs a grace period at its end.
 	 */
-	clone = clone_mount(made, "", MOUNT_ATTR_RDONLY, err);
-	if (clone < 0)
-		return -1;
-	mounts->clone_fd[mounts->clone_count++] = clone;
+	if ((int) mounts->tmpfs_count == mounts->collected) {
+		clone = clone_mount(made, "", MOUNT_ATTR_RDONLY, err);
+		if (clone < 0)
+			return -1;
+	}
+	mounts->tmpfs_fd[mounts->tmpfs_count++] = clone >= 0 ? fd_take(&clone) : fd_take(&made);
 	return 0;
 }
 
@@ -263,26 +262,6 @@ static int put_given(struct mounts *mounts, const struct plan_row *row, struct e
 	return put_made(mounts, row, mounts->given_fd, err);
 }
 
-/* Attaches the tmpfs that masks are clones of: an empty folder and an empty file, mode 0. */
-static int make_mask_source(struct mounts *mounts, struct err *err)
-{
-	static const struct mount_option options[] = {
-		{ "size", "4k" },
-		{ "nr_inodes", "4" },
-		{ "mode", "755" },
-		{ NULL, NULL },
-	};
-	static const struct mount_form form = { "tmpfs", MOUNT_ATTR_NOSUID, NULL };
-	auto_fd made = put_new(mounts, MASKS_AT, &form, options, err);
-
-	if (made < 0)
-		return -1;
-	if (mkdirat(made, "folder", 0) < 0 || mknodat(made, "file", S_IFREG, 0) < 0)
-		return err_sys(err, "create the masks");
-	mounts->masked = true;
-	return 0;
-}
-
 static int put_mask(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
 	auto_fd target = path_open(mounts->root_fd, row->target, O_PATH, 0, err);
@@ -293,10 +272,7 @@ static int put_mask(struct mounts *mounts, const struct plan_row *row, struct er
 		return row->optional && (err->sys == ENOENT || err->sys == ENOTDIR) ? 0 : -1;
 	if (fstat(target, &info) < 0)
 		return err_sys(err, "look at '/%s'", row->target);
-	if (!mounts->masked && make_mask_source(mounts, err) < 0)
-		return -1;
-	mask = clone_mount(mounts->root_fd,
-			   S_ISDIR(info.st_mode) ? MASKS_AT "/folder" : MASKS_AT "/file",
+	mask = clone_mount(mounts->masks_fd, S_ISDIR(info.st_mode) ? "folder" : "file",
 			   mounts_form(PLAN_MASK)->attributes, err);
 	if (mask < 0)
 		return -1;
@@ -332,7 +308,38 @@ static int put(struct mounts *mounts, const struct plan_row *row, struct err *er
 	return 0;
 }
 
-static int begin(struct mounts *mounts, struct err *err)
+/*
+ * Attaches the tmpfs that masks are clones of: an empty folder and an empty file, mode 0. The new
+ * root comes to lie over it: so it goes with the host's tree, since to unmount it by itself would
+ * be to wait for one more of the kernel's grace periods.
+ */
+static int make_masks(struct mounts *mounts, int target_fd, struct err *err)
+{
+	static const struct mount_option options[] = {
+		{ "size", "4k" },
+		{ "nr_inodes", "4" },
+		{ "mode", "755" },
+		{ NULL, NULL },
+	};
+
+	mounts->masks_fd = new_mount("tmpfs", options, MOUNT_ATTR_NOSUID, err);
+	if (mounts->masks_fd < 0)
+		return -1;
+	if (mkdirat(mounts->masks_fd, "folder", 0) < 0 ||
+	    mknodat(mounts->masks_fd, "file", S_IFREG, 0) < 0)
+		return err_sys(err, "create the masks");
+	return attach(mounts->masks_fd, target_fd, err);
+}
+
+static bool has_masks(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->rows[i].kind == PLAN_MASK)
+			return true;
+	return false;
+}
+
+static int begin(struct mounts *mounts, const struct plan *plan, struct err *err)
 {
 	const struct mount_form *form = &mounts_root_form;
 	auto_fd target = -1;
@@ -343,6 +350,8 @@ static int begin(struct mounts *mounts, struct err *err)
 	target = open(BUILD_AT, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (target < 0)
 		return err_host(err, "open '%s'", BUILD_AT);
+	if (has_masks(plan) && make_masks(mounts, target, err) < 0)
+		return -1;
 	mounts->root_fd = new_mount(form->type, form->options,
 				    form->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY, err);
 	if (mounts->root_fd < 0)
@@ -354,10 +363,6 @@ static int finish(struct mounts *mounts, struct err *err)
 {
 	if (fchdir(mounts->root_fd) < 0)
 		return err_sys(err, "enter the new root");
-	if (mounts->masked && umount2(MASKS_AT, MNT_DETACH) < 0)
-		return err_sys(err, "detach the source of the masks");
-	if (mounts->masked && rmdir(MASKS_AT) < 0)
-		return err_sys(err, "remove '/" MASKS_AT "'");
 	if (set_attributes(mounts->root_fd, mounts_root_form.attributes, err) < 0)
 		return err_wrap(err, "make the root read-only");
 	/* pivot_root(2), NOTES: with both at ".", the old root lies over the new and is detached.
@@ -373,7 +378,7 @@ static int finish(struct mounts *mounts, struct err *err)
 
 int mounts_perform(struct mounts *mounts, const struct plan *plan, struct err *err)
 {
-	if (begin(mounts, err) < 0)
+	if (begin(mounts, plan, err) < 0)
 		return err_wrap(err, "begin a new root");
 	for (size_t i = 0; i < plan->count; i++)
 		if (put(mounts, &plan->rows[i], err) < 0)
@@ -403,8 +408,9 @@ int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct
 
 void mounts_done(struct mounts *mounts)
 {
-	for (size_t i = 0; i < mounts->clone_count; i++)
-		fd_close(&mounts->clone_fd[i]);
-	mounts->clone_count = 0;
+	for (size_t i = 0; i < mounts->tmpfs_count; i++)
+		fd_close(&mounts->tmpfs_fd[i]);
+	mounts->tmpfs_count = 0;
+	fd_close(&mounts->masks_fd);
 	fd_close(&mounts->root_fd);
 }

@@ -18,15 +18,25 @@ struct mounts {
 	int given_fd;   /* for PLAN_GIVEN: a detached mount; borrowed, -1 for none */
 	int devices_fd; /* for PLAN_DEVICES, from mounts_new_devices(); borrowed */
 
-	/* Owned: a read-only clone of each tmpfs of the plan, in its order. */
-	size_t clone_count;
-	int clone_fd[PLAN_TMPFS_MAX];
+	int collected; /* the tmpfs whose files are read when the payload has ended; -1: none */
 
-	int root_fd; /* owned: the new root while it is built */
-	bool masked; /* the source of masks is attached at /mnt of the new root */
+	/*
+	 * Owned: each tmpfs of the plan, in its order, as a path only; of the one that is collected
+	 * a read-only clone.
+	 */
+	size_t tmpfs_count;
+	int tmpfs_fd[PLAN_TMPFS_MAX];
+
+	int root_fd;  /* owned: the new root while it is built */
+	int masks_fd; /* owned: what masks are clones of */
 };
 
-#define MOUNTS_INIT ((struct mounts){ .given_fd = -1, .devices_fd = -1, .root_fd = -1 })
+#define MOUNTS_INIT                         \
+	((struct mounts){ .given_fd = -1,   \
+			  .devices_fd = -1, \
+			  .collected = -1,  \
+			  .root_fd = -1,    \
+			  .masks_fd = -1 })
 
 /**
  * mounts_perform() - build the tree of @plan and make it the root of this namespace

@@ -375,16 +375,6 @@ int seccomp_compile(enum seccomp_profile profile, uint32_t extras, struct seccom
 	return 0;
 }
 
-uint32_t seccomp_refused(int32_t *out, uint32_t room)
-{
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(listed) && count < room; i++)
-		if (listed[i].list == LIST_REFUSED)
-			out[count++] = listed[i].call;
-	return count;
-}
-
 /* -- what a filter says, in words -- */
 
 size_t seccomp_calls(enum seccomp_profile profile, uint32_t extras, struct seccomp_call *out,

@@ -14,8 +14,9 @@
  * so that libraries fall back; what refused.list names answers EPERM, and is asked about at a
  * listener first where a jail has one (not a worker's); a call by the 32-bit or x32
  * table ends the process. Some arguments are compared too, always as the 32 bits that the kernel
- * looks at, and never memory behind a pointer. The launcher compiles each profile once
- * (seccomp.c, libseccomp); a jail installs the bytes (seccomp_install.c, which needs no library).
+ * looks at, and never memory behind a pointer. The build compiles each filter that there can be
+ * (seccomp.c, libseccomp); a launcher has them as bytes (seccomp_filters.c), and a jail installs
+ * these (seccomp_install.c): neither needs a library.
  */
 enum seccomp_profile {
 	SECCOMP_PROFILE_PLAIN,  /* base, channels, files, process */
@@ -38,6 +39,12 @@ struct seccomp_program {
 	uint32_t count;
 	uint64_t instructions[SECCOMP_PROGRAM_MAX]; /* struct sock_filter, as bytes */
 };
+
+/**
+ * seccomp_filter() - the same as seccomp_compile(), which was called for every set at build time
+ * @extras: bits SECCOMP_BIT(enum seccomp_extra); the caller knows that there are no others
+ */
+void seccomp_filter(enum seccomp_profile profile, uint32_t extras, struct seccomp_program *out);
 
 /**
  * seccomp_compile() - the filter of a profile with some lists more

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * bench-launch [--count N] [--peer NAME=COMMAND]… BUILD-FOLDER: what it takes to start /bin/true,
- * wait for it and have everything of it gone
+ * bench-launch [--count N] [--floor] [--clients SECONDS] [--peer NAME=COMMAND]… BUILD-FOLDER:
+ * what it takes to start /bin/true, wait for it and have everything of it gone
  *
  *	fork+exec    posix_spawn and wait, from this program
  *	proctor jail the command, with a launcher of its own each time
  *	launcher     a running launcher: one request a launch
- *	NAME         COMMAND, split at its spaces; tests/bench/launch has those of other sandboxes
+ *	floor        with --floor: the least that a launch can cost, see floor.c
+ *	NAME         COMMAND, split at its spaces, behind @FILE in the mount namespace FILE;
+ *	             tests/bench/launch has those of other sandboxes
  *
  * CPU is that of all processes of a launch, of the launcher's too. Interleaved in random order, at
- * a gap of 0 and of 50 ms: after a pause caches and the kernel's grace periods cost more. Run by
- * hand, as root, on a quiet machine.
+ * a gap of 0 and of 50 ms: after a pause caches and the kernel's grace periods cost more. With
+ * --clients at last how many jails a second one launcher (and two floors) make for one client and
+ * for two at once. Run by hand, as root, on a quiet machine.
  */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,120 +32,93 @@
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
-#include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
-#include "sandbox/wire.h"
+#include "tests/bench/launching.h"
 
-enum { BY_FORK, BY_COMMAND, BY_LAUNCHER, OWN_WAYS, PEERS_MAX = 12, ARGS_MAX = 63 };
+enum { BY_FORK, BY_COMMAND, BY_LAUNCHER, BY_FLOOR, OWN_WAYS, PEERS_MAX = 12, ARGS_MAX = 63 };
 enum { WAYS_MAX = OWN_WAYS + PEERS_MAX, GAPS = 2 };
 
 struct bench {
-	const char *proctor; /* the command */
-	int launcher_fd;
-	pid_t launcher_pid;
-	int null_fd;
-	struct jail_spec *spec;
-	size_t count, ways;
+	const char *folder, *proctor; /* the build, the command in it */
+	struct launching launching;
+	struct flooring flooring;
+	bool has_floor;
+	size_t count, peer_count;
+	unsigned int seconds; /* for --clients */
 	const char *names[WAYS_MAX];
 	const char *peers[PEERS_MAX][ARGS_MAX + 1];
-	double *times[GAPS][WAYS_MAX]; /* microseconds */
-	double cpu[GAPS][WAYS_MAX];    /* the sum, microseconds */
+	double *times[GAPS][WAYS_MAX];  /* microseconds, by round */
+	double *sorted[GAPS][WAYS_MAX]; /* the same */
+	double cpu[GAPS][WAYS_MAX];     /* the sum, microseconds */
 };
 
-no_return static void die(const char *what)
+static bool is_way(const struct bench *bench, size_t way)
 {
-	fprintf(stderr, "bench-launch: %s: %s\n", what, strerror(errno));
-	exit(1);
+	return way < OWN_WAYS + bench->peer_count && (way != BY_FLOOR || bench->has_floor);
+}
+
+static void wait_for(pid_t pid, const char *name)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		bench_die(name);
+}
+
+/* Somewhere else: after @ stands a mount namespace. */
+static void spawn_in(const char *const *argv)
+{
+	char *const *args;
+	pid_t pid;
+
+	memcpy(&args, &(const char *const *){ argv + 1 }, sizeof(args));
+	pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		if (setns(open(argv[0] + 1, O_RDONLY | O_CLOEXEC), CLONE_NEWNS) == 0 &&
+		    dup2(null, 0) == 0 && dup2(null, 1) == 1)
+			execvp(argv[1], args);
+		_exit(127);
+	}
+	wait_for(pid, argv[1]);
 }
 
 static void spawn(const char *const *argv)
 {
 	posix_spawn_file_actions_t actions;
 	char *const *args;
-	char *none[] = { NULL };
-	int status;
 	pid_t pid;
 
+	if (argv[0][0] == '@') {
+		spawn_in(argv);
+		return;
+	}
 	memcpy(&args, &argv, sizeof(args));
 	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-	if (posix_spawnp(&pid, argv[0], &actions, NULL, args, none) != 0)
-		die(argv[0]);
+	if (posix_spawnp(&pid, argv[0], &actions, NULL, args, environ) != 0)
+		bench_die(argv[0]);
 	posix_spawn_file_actions_destroy(&actions);
-	if (waitpid(pid, &status, 0) != pid || status != 0)
-		die(argv[0]);
-}
-
-static void by_fork(void)
-{
-	static const char *const argv[] = { "/bin/true", NULL };
-
-	spawn(argv);
-}
-
-static void by_command(struct bench *bench)
-{
-	const char *const argv[] = { bench->proctor, "jail", "--", "/bin/true", NULL };
-
-	spawn(argv);
-}
-
-static void by_launcher(struct bench *bench)
-{
-	struct event event = { .kind = EVENT_STARTED };
-	struct err err = ERR_INIT;
-	struct spec_fds fds;
-	auto_fd jail = -1;
-
-	spec_fds_init(&fds);
-	fds.fd[SPEC_FD_STDOUT] = fds.fd[SPEC_FD_STDERR] = bench->null_fd;
-	jail = wire_request(bench->launcher_fd, bench->spec, &fds, &err);
-	while (jail >= 0 && event.kind == EVENT_STARTED)
-		if (wire_next(jail, &event, NULL, &err) < 0)
-			break;
-	if (event.kind != EVENT_ENDED || event.result.ending != ENDING_EXITED) {
-		fprintf(stderr, "bench-launch: %s%s\n", err.text, event.err.text);
-		exit(1);
-	}
+	wait_for(pid, argv[0]);
 }
 
 static void run_way(struct bench *bench, size_t way)
 {
+	static const char *const bare[] = { "/bin/true", NULL };
+	const char *const cold[] = { bench->proctor, "jail", "--", "/bin/true", NULL };
+
 	if (way == BY_FORK)
-		by_fork();
+		spawn(bare);
 	else if (way == BY_COMMAND)
-		by_command(bench);
+		spawn(cold);
 	else if (way == BY_LAUNCHER)
-		by_launcher(bench);
+		launching_once(&bench->launching);
+	else if (way == BY_FLOOR)
+		flooring_once(&bench->flooring);
 	else
 		spawn(bench->peers[way - OWN_WAYS]);
-}
-
-static void start_launcher(struct bench *bench, const char *folder)
-{
-	struct err err = ERR_INIT;
-	struct event hello;
-	char path[512], option[32];
-	int pair[2];
-	pid_t pid;
-
-	if (message_pair(pair, &err) < 0)
-		die("sockets");
-	snprintf(path, sizeof(path), "%s/proctor-launcher", folder);
-	pid = fork();
-	if (pid == 0) {
-		snprintf(option, sizeof(option), "--socket=%d", pair[1]);
-		fcntl(pair[1], F_SETFD, 0);
-		execl(path, "proctor-launcher", option, NULL);
-		_exit(127);
-	}
-	close(pair[1]);
-	bench->launcher_fd = pair[0];
-	bench->launcher_pid = pid;
-	if (pid < 0 || wire_next(pair[0], &hello, NULL, &err) < 0 || hello.kind != EVENT_READY) {
-		fprintf(stderr, "bench-launch: %s: %s\n", path, hello.err.text);
-		exit(1);
-	}
 }
 
 /* What our children have used that are gone. */
@@ -149,55 +127,36 @@ static double children_cpu(void)
 	struct rusage usage;
 
 	if (getrusage(RUSAGE_CHILDREN, &usage) < 0)
-		die("getrusage");
+		bench_die("getrusage");
 	return (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
 	       (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-/* What the launcher has used, and all of its jails that are gone; in steps of a clock tick. */
-static double launcher_cpu(const struct bench *bench)
-{
-	unsigned long long user, system, user_gone, system_gone;
-	char path[64];
-	FILE *file;
-	int got;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) bench->launcher_pid);
-	file = fopen(path, "re");
-	if (!file)
-		die(path);
-	got = fscanf(file,
-		     "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-		     &user, &system, &user_gone, &system_gone);
-	fclose(file);
-	if (got != 4)
-		die(path);
-	return (double) (user + system + user_gone + system_gone) * 1e6 /
-	       (double) sysconf(_SC_CLK_TCK);
 }
 
 /* Every way once a round, in an order of its own. */
 static void run_round(struct bench *bench, int gap, size_t round)
 {
+	const size_t ways = OWN_WAYS + bench->peer_count;
 	unsigned char order[WAYS_MAX];
 
-	for (size_t i = 0; i < bench->ways; i++)
+	for (size_t i = 0; i < ways; i++)
 		order[i] = (unsigned char) i;
-	for (size_t i = bench->ways - 1; i > 0; i--) {
+	for (size_t i = ways - 1; i > 0; i--) {
 		unsigned char random, swap;
 
 		if (getrandom(&random, 1, 0) != 1)
-			die("random");
+			bench_die("random");
 		random %= (unsigned char) (i + 1);
 		swap = order[i];
 		order[i] = order[random];
 		order[random] = swap;
 	}
-	for (size_t i = 0; i < bench->ways; i++) {
+	for (size_t i = 0; i < ways; i++) {
 		const struct timespec pause = { .tv_nsec = gap ? 50 * NS_PER_MS : 0 };
 		double used = children_cpu();
 		int64_t start;
 
+		if (!is_way(bench, order[i]))
+			continue;
 		nanosleep(&pause, NULL);
 		start = clock_now();
 		run_way(bench, order[i]);
@@ -206,94 +165,191 @@ static void run_round(struct bench *bench, int gap, size_t round)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static void run_gap(struct bench *bench, int gap)
 {
-	const double *left = a, *right = b;
+	double launcher = bench_cpu_us(bench->launching.pid);
+	double least = bench->has_floor ? bench_cpu_us(bench->flooring.pid) : 0;
 
-	return (*left > *right) - (*left < *right);
+	for (size_t way = 0; way < WAYS_MAX; way++) {
+		bench->times[gap][way] = mem_alloc(bench->count, sizeof(double));
+		bench->sorted[gap][way] = mem_alloc(bench->count, sizeof(double));
+	}
+	for (size_t round = 0; round < bench->count; round++)
+		run_round(bench, gap, round);
+	bench->cpu[gap][BY_LAUNCHER] = bench_cpu_us(bench->launching.pid) - launcher;
+	if (bench->has_floor)
+		bench->cpu[gap][BY_FLOOR] = bench_cpu_us(bench->flooring.pid) - least;
+	for (size_t way = 0; way < WAYS_MAX; way++) {
+		memcpy(bench->sorted[gap][way], bench->times[gap][way],
+		       bench->count * sizeof(double));
+		bench_sort(bench->sorted[gap][way], bench->count);
+	}
 }
 
-static void report(struct bench *bench, int gap)
+/* Neighbours in time: what else the machine did then was the same for both. */
+static double paired_ratio(const struct bench *bench, int gap, size_t way, size_t base)
 {
-	double medians[WAYS_MAX];
+	double *ratios = mem_alloc(bench->count, sizeof(double)), median;
+
+	for (size_t round = 0; round < bench->count; round++)
+		ratios[round] = bench->times[gap][way][round] / bench->times[gap][base][round];
+	bench_sort(ratios, bench->count);
+	median = ratios[bench->count / 2];
+	free(ratios);
+	return median;
+}
+
+static void report(const struct bench *bench, int gap)
+{
+	const size_t base = bench->has_floor ? BY_FLOOR : BY_FORK, middle = bench->count / 2;
 
 	printf("gap %d ms, %zu launches each\n", gap ? 50 : 0, bench->count);
 	printf("  %-14s %8s %10s %8s %8s %12s %11s\n", "", "min us", "median us", "p95 us",
-	       "cpu us", "x fork+exec", "x launcher");
-	for (size_t way = 0; way < bench->ways; way++) {
-		qsort(bench->times[gap][way], bench->count, sizeof(double), compare);
-		medians[way] = bench->times[gap][way][bench->count / 2];
+	       "cpu us", bench->has_floor ? "x floor" : "x fork+exec", "x launcher");
+	for (size_t way = 0; way < OWN_WAYS + bench->peer_count; way++) {
+		double *const *sorted = bench->sorted[gap];
+
+		if (is_way(bench, way))
+			printf("  %-14s %8.0f %10.0f %8.0f %8.0f %12.2f %11.2f\n",
+			       bench->names[way], sorted[way][0], sorted[way][middle],
+			       sorted[way][bench->count * 95 / 100],
+			       bench->cpu[gap][way] / (double) bench->count,
+			       sorted[way][middle] / sorted[base][middle],
+			       sorted[way][middle] / sorted[BY_LAUNCHER][middle]);
 	}
-	for (size_t way = 0; way < bench->ways; way++)
-		printf("  %-14s %8.0f %10.0f %8.0f %8.0f %12.2f %11.2f\n", bench->names[way],
-		       bench->times[gap][way][0], medians[way],
-		       bench->times[gap][way][bench->count * 95 / 100],
-		       bench->cpu[gap][way] / (double) bench->count,
-		       medians[way] / medians[BY_FORK], medians[way] / medians[BY_LAUNCHER]);
+	if (bench->has_floor)
+		printf("  launcher: %.3f x floor by medians, %.3f by the median of pairs, at most "
+		       "1.15\n",
+		       bench->sorted[gap][BY_LAUNCHER][middle] /
+			       bench->sorted[gap][BY_FLOOR][middle],
+		       paired_ratio(bench, gap, BY_LAUNCHER, BY_FLOOR));
 }
+
+/* -- several clients at once -- */
+
+/* Launches for so long; tells how many there were. */
+static void run_client(const struct bench *bench, bool by_floor, int told_fd)
+{
+	const int64_t end = clock_after_ms(bench->seconds * 1000);
+	struct flooring own;
+	size_t count = 0;
+
+	if (by_floor)
+		flooring_start(&own, bench->folder);
+	for (; clock_now() < end; count++)
+		if (by_floor)
+			flooring_once(&own);
+		else
+			launching_once(&bench->launching);
+	if (write(told_fd, &count, sizeof(count)) != sizeof(count))
+		bench_die("tell");
+}
+
+static double launches_a_second(const struct bench *bench, int clients, bool by_floor)
+{
+	size_t count, sum = 0;
+	int told[2];
+
+	if (pipe2(told, O_CLOEXEC) < 0)
+		bench_die("pipe");
+	for (int i = 0; i < clients; i++) {
+		if (fork() == 0) {
+			run_client(bench, by_floor, told[1]);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < clients; i++) {
+		if (read(told[0], &count, sizeof(count)) != sizeof(count) || wait(NULL) < 0)
+			bench_die("a client");
+		sum += count;
+	}
+	close(told[0]);
+	close(told[1]);
+	return (double) sum / bench->seconds;
+}
+
+static void report_clients(const struct bench *bench)
+{
+	for (int clients = 1; clients <= 2; clients++)
+		printf("%d at once: launcher %.0f jails a second\n", clients,
+		       launches_a_second(bench, clients, false));
+	for (int clients = 1; clients <= 2 && bench->has_floor; clients++)
+		printf("%d at once: floor %.0f jails a second\n", clients,
+		       launches_a_second(bench, clients, true));
+}
+
+/* -- options -- */
 
 /* NAME=COMMAND */
 static bool add_peer(struct bench *bench, char *text)
 {
-	const char **args = bench->peers[bench->ways - OWN_WAYS];
+	const char **args = bench->peers[bench->peer_count];
 	char *command = strchr(text, '='), *next;
 	size_t count = 0;
 
-	if (bench->ways == WAYS_MAX || !command)
+	if (bench->peer_count == PEERS_MAX || !command)
 		return false;
 	*command++ = '\0';
-	bench->names[bench->ways++] = text;
+	bench->names[OWN_WAYS + bench->peer_count++] = text;
 	while ((next = strsep(&command, " ")) && count < ARGS_MAX)
 		if (*next)
 			args[count++] = next;
 	return count > 0 && !next;
 }
 
-static int read_options(struct bench *bench, int argc, char **argv)
+static bool read_options(struct bench *bench, int argc, char **argv)
 {
-	int at = 1;
+	static const struct option options[] = {
+		{ "clients", required_argument, NULL, 's' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "floor", no_argument, NULL, 'f' },
+		{ "peer", required_argument, NULL, 'p' },
+		{ NULL, 0, NULL, 0 },
+	};
+	bool good = true;
+	int option;
 
-	bench->names[BY_FORK] = "fork+exec";
-	bench->names[BY_COMMAND] = "proctor jail";
-	bench->names[BY_LAUNCHER] = "launcher";
-	bench->ways = OWN_WAYS;
-	for (; at + 1 < argc; at += 2) {
-		if (strcmp(argv[at], "--count") == 0)
-			bench->count = strtoul(argv[at + 1], NULL, 10);
-		else if (strcmp(argv[at], "--peer") != 0 || !add_peer(bench, argv[at + 1]))
-			return -1;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 's')
+			bench->seconds = (unsigned int) strtoul(optarg, NULL, 10);
+		else if (option == 'n')
+			bench->count = strtoul(optarg, NULL, 10);
+		else if (option == 'f')
+			bench->has_floor = true;
+		else if (option != 'p' || !add_peer(bench, optarg))
+			good = false;
 	}
-	return at + 1 == argc && bench->count >= 10 && bench->count <= 100000 ? at : -1;
+	return good && optind + 1 == argc && bench->count >= 10 && bench->count <= 100000 &&
+	       bench->seconds <= 3600;
 }
 
 int main(int argc, char **argv)
 {
-	struct bench bench = { .count = 100, .spec = mem_alloc(1, sizeof(*bench.spec)) };
-	struct err err = ERR_INIT;
+	struct bench bench = { .count = 100,
+			       .names = { [BY_FORK] = "fork+exec",
+					  [BY_COMMAND] = "proctor jail",
+					  [BY_LAUNCHER] = "launcher",
+					  [BY_FLOOR] = "floor" } };
 	char proctor[512];
-	int at = read_options(&bench, argc, argv);
 
-	if (at < 0) {
-		fprintf(stderr, "usage: bench-launch [--count N] [--peer NAME=COMMAND]… "
-				"BUILD-FOLDER\n");
+	if (!read_options(&bench, argc, argv)) {
+		fprintf(stderr, "usage: bench-launch [--count N] [--floor] [--clients SECONDS] "
+				"[--peer NAME=COMMAND]… BUILD-FOLDER\n");
 		return 2;
 	}
-	snprintf(proctor, sizeof(proctor), "%s/proctor", argv[at]);
+	bench.folder = argv[optind];
+	snprintf(proctor, sizeof(proctor), "%s/proctor", bench.folder);
 	bench.proctor = proctor;
-	bench.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	spec_init(bench.spec, "bench");
-	if (spec_add_arg(bench.spec, "/bin/true", &err) < 0 || bench.null_fd < 0)
-		die("spec");
-	start_launcher(&bench, argv[at]);
+	launching_start(&bench.launching, bench.folder);
+	if (bench.has_floor)
+		flooring_start(&bench.flooring, bench.folder);
 	for (int gap = 0; gap < GAPS; gap++) {
-		double used = launcher_cpu(&bench);
-
-		for (size_t way = 0; way < bench.ways; way++)
-			bench.times[gap][way] = mem_alloc(bench.count, sizeof(double));
-		for (size_t round = 0; round < bench.count; round++)
-			run_round(&bench, gap, round);
-		bench.cpu[gap][BY_LAUNCHER] = launcher_cpu(&bench) - used;
+		run_gap(&bench, gap);
 		report(&bench, gap);
+		fflush(stdout);
 	}
+	if (bench.seconds > 0)
+		report_clients(&bench);
+	launching_stop(&bench.launching);
 	return 0;
 }

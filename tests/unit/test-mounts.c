@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,12 +124,13 @@ TEST(nothing_of_it_is_seen_outside)
 	CHECK(before.st_dev == after.st_dev && before.st_ino == after.st_ino);
 }
 
-TEST(a_tmpfs_is_the_payloads_has_its_caps_and_a_clone_that_can_not_be_written)
+TEST(a_tmpfs_is_the_payloads_and_has_its_caps)
 {
 	struct statvfs state;
 	struct stat info;
 
 	leave();
+	mounts.collected = 0;
 	add((struct plan_row){ PLAN_TMPFS, "work", .tmpfs = &own });
 	add((struct plan_row){ PLAN_TMPFS, "tmp", .tmpfs = &shared });
 	perform();
@@ -142,15 +144,32 @@ TEST(a_tmpfs_is_the_payloads_has_its_caps_and_a_clone_that_can_not_be_written)
 	CHECK_INT(state.f_blocks * state.f_frsize, 1 << 20);
 	CHECK_INT(state.f_files, 32);
 	check_flags("/work", ST_NOSUID | ST_NODEV, ST_RDONLY | ST_NOEXEC);
-	CHECK_INT(mounts.clone_count, 2);
+	mounts_done(&mounts);
+	CHECK_INT(mounts.tmpfs_count, 0);
+	CHECK_INT(mounts.root_fd, -1);
+	CHECK(access("/work", F_OK) == 0);
+	mounts_done(&mounts);
+	end();
+}
+
+TEST(the_collected_tmpfs_has_a_clone_that_can_not_be_written_and_the_others_tell_how_full_they_are)
+{
+	struct statfs state;
+
+	leave();
+	mounts.collected = 0;
+	add((struct plan_row){ PLAN_TMPFS, "work", .tmpfs = &own });
+	add((struct plan_row){ PLAN_TMPFS, "tmp", .tmpfs = &shared });
+	perform();
+	CHECK_INT(mounts.tmpfs_count, 2);
 	/* What is written to the mount is in the clone, and nothing is written through that. */
 	CHECK(mkdir("/work/d", 0755) == 0);
-	CHECK(faccessat(mounts.clone_fd[0], "d", F_OK, 0) == 0);
-	CHECK(mkdirat(mounts.clone_fd[0], "e", 0755) < 0 && errno == EROFS);
-	mounts_done(&mounts);
-	CHECK_INT(mounts.clone_count, 0);
-	CHECK_INT(mounts.root_fd, -1);
-	CHECK(access("/work/d", F_OK) == 0);
+	CHECK(faccessat(mounts.tmpfs_fd[0], "d", F_OK, 0) == 0);
+	CHECK(mkdirat(mounts.tmpfs_fd[0], "e", 0755) < 0 && errno == EROFS);
+	/* Nothing is read from the other one: it is a path and nothing more. */
+	CHECK(fstatfs(mounts.tmpfs_fd[1], &state) == 0);
+	CHECK_INT(state.f_files, 16);
+	CHECK_INT(fcntl(mounts.tmpfs_fd[1], F_GETFL) & O_PATH, O_PATH);
 	mounts_done(&mounts);
 	end();
 }
