@@ -17,16 +17,27 @@ struct mounts {
 	uint32_t owner; /* host uid and gid of the payload */
 	int given_fd;   /* for PLAN_GIVEN: a detached mount; borrowed, -1 for none */
 	int devices_fd; /* for PLAN_DEVICES, from mounts_new_devices(); borrowed */
+	int image_fd;   /* for PLAN_IMAGE: a detached mount of its files; borrowed, -1 for none */
 
-	/* Owned: a read-only clone of each tmpfs of the plan, in its order. */
+	/* Owned: a read-only clone of each tmpfs of the plan, in its order; of an image's changes
+	   last. */
 	size_t clone_count;
 	int clone_fd[PLAN_TMPFS_MAX];
 
-	int root_fd; /* owned: the new root while it is built */
-	bool masked; /* the source of masks is attached at /mnt of the new root */
+	int root_fd;  /* owned: the new root while it is built */
+	bool masked;  /* the source of masks is attached at /mnt of the new root */
+	int stage_fd; /* owned: with an image, what its root is made of, and the source of masks */
+	int changes_fd; /* owned: a clone of the tmpfs with the changes of an image; -1: it has none
+			 */
 };
 
-#define MOUNTS_INIT ((struct mounts){ .given_fd = -1, .devices_fd = -1, .root_fd = -1 })
+#define MOUNTS_INIT                         \
+	((struct mounts){ .given_fd = -1,   \
+			  .devices_fd = -1, \
+			  .image_fd = -1,   \
+			  .root_fd = -1,    \
+			  .stage_fd = -1,   \
+			  .changes_fd = -1 })
 
 /**
  * mounts_perform() - build the tree of @plan and make it the root of this namespace

@@ -26,7 +26,7 @@ fi
 # machine may stand still for longer than a candidate takes; 70 and 80, which need marks that came
 # out or the build with hooks. The longest first.
 files='tests/e2e/40-limits.sh tests/e2e/42-killed.sh tests/e2e/10-jail.sh tests/e2e/15-doctor.sh
-tests/vm/gpu.sh tests/e2e/30-freeze.sh tests/e2e/20-walls.sh'
+tests/vm/gpu.sh tests/e2e/30-freeze.sh tests/e2e/48-images.sh tests/e2e/20-walls.sh'
 
 mkdir -p $tree $out/tap $out/running && tar -C $tree -xf /run/test/tree.tar && cd $tree || exit 1
 build/proctor doctor --json >$out/doctor.json 2>$out/doctor.err
