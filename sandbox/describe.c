@@ -131,9 +131,12 @@ static struct described_entry describe_row(const struct plan_row *row, struct ar
 /* Its type is overlay, whatever the image's is: that the launcher knows. */
 static struct described_entry describe_image(const struct plan_row *row, struct arena *arena)
 {
-	struct described_entry entry = describe_row(row, arena);
+	const struct plan_row bare = { .kind = row->kind, .target = row->target };
+	struct described_entry entry = describe_row(&bare, arena);
 	cleanup(str_done) struct str attributes = STR_INIT;
 
+	/* The row is a local of the caller's. */
+	entry.source = arena_copy(arena, row->source, strlen(row->source));
 	if (!row->tmpfs)
 		return entry;
 	mounts_add_attributes(mounts_form(PLAN_IMAGE)->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY,

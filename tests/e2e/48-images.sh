@@ -27,7 +27,7 @@ conf() { # LINE…: besides those of every image
 
 # The least that runs: programs of this machine, and the libraries that they want.
 make_root() { # FOLDER
-	mkdir -p "$1/bin" "$1/etc" "$1/opt" "$1/tmp" "$1/proc" "$1/sys" "$1/dev"
+	mkdir -p "$1/bin" "$1/etc" "$1/opt" "$1/tmp" "$1/proc" "$1/sys" "$1/dev" "$1/usr/bin" "$1/usr/local/lib"
 	for name in sh true cat ls id stat touch mkdir rm dd sleep ln; do
 		cp -L "/bin/$name" "$1/bin/"
 		ldd "$1/bin/$name" 2>/dev/null | grep -oE '/[^ ]+' | while read -r library; do
@@ -40,6 +40,7 @@ make_root() { # FOLDER
 	echo kept >"$1/opt/kept"
 	echo secret >"$1/opt/secret"
 	chmod 600 "$1/opt/secret"
+	cp -p "$1/opt/secret" "$1/usr/local/lib/secret"
 	cp "$1/bin/id" "$1/opt/setuid"
 	chmod 4755 "$1/opt/setuid"
 	mknod -m 666 "$1/opt/null" c 1 3
@@ -176,6 +177,22 @@ expect_err '/dev/x.: (Read-only file system|Permission denied)'
 expect_out '^null$'
 expect_no_out '^(kmsg|mem|loop0|sda|vda)$'
 
+mkdir "$scratch/put"
+cp "$e2e_build/tests/attack-walls" "$scratch/put/walls"
+for image in squash folder; do
+	it "has all walls of a jail in the image '$image'"
+	run proctor jail --image "$image" --put "$scratch/put" -- /work/walls
+	expect_code 0
+	expect_out '^ok [0-9]+ - the_root_can_not_be_written$'
+	expect_no_out '^not ok'
+done
+it 'has all of them where the root can be changed, but those that make it so'
+run proctor jail --image ero --changes 1MiB --put "$scratch/put" -- /work/walls
+expect_out '^not ok [0-9]+ - the_root_can_not_be_written$'
+# Its files are the payload's, as whoever allowed changes wants it.
+expect_out '^not ok [0-9]+ - no_file_that_the_host_keeps_for_root_is_readable$'
+check [ "$(grep -c '^not ok' "$scratch/out")" -eq 2 ]
+
 # A link in the place of each mount, and of a folder above one, that leads to where a mount would be seen.
 mkdir "$scratch/host"
 for place in dev proc sys etc work tmp; do
@@ -284,6 +301,31 @@ mv "$images/second.sqfs" "$images/next.sqfs"
 run proctor jail --image next --json -- cat /etc/which
 expect_err '^second$'
 expect_out "\"sha256\":\"$(sum "$images/next.sqfs")\""
+
+cat >"$scratch/policy.yaml" <<-END
+	schema: 1
+	name: imaged
+	agent: { image: squash }
+	build: { image: ero, changes: { size: 1MiB } }
+END
+it 'is shown by policy explain before there is a jail, and is no weaker wall'
+run proctor policy explain "$scratch/policy.yaml"
+expect_code 0
+expect_out '^/ +image +squash +overlay +ro,nosuid,nodev +lowerdir='
+expect_out '^/ +image +ero +overlay +rw,nosuid,nodev +lowerdir='
+expect_out '^/ +1MiB +bytes +tmpfs '
+expect_out '^weaker +no wall than in the shipped default'
+run proctor policy diff default "$scratch/policy.yaml"
+expect_out '^agent\.image +host +squash +other'
+
+it 'stops a run whose images can not be had, before it has begun'
+printf 'schema: 1\nname: none\nbuild: { image: rocm }\n' >"$scratch/none.yaml"
+cp -r "$e2e_root/tasks/c2c/row-softmax" "$scratch/task"
+chmod -R a+rX "$scratch/task"
+run proctor run --run "$scratch/run-none" --policy "$scratch/none.yaml" --agent scripted:honest-vector "$scratch/task"
+expect_code 3
+expect_err "policy 'none': build: jail 'image': there is no image 'rocm' for jails on this host: its administrator can list it in"
+check_not test -e "$scratch/run-none/journal.jsonl"
 
 it 'leaves no mount, no loop device and no process behind'
 expect_no_loops
