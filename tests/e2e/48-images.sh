@@ -14,6 +14,8 @@ for program in mksquashfs mkfs.erofs; do
 	skip "no $program here (tools/setup test)"
 	exit 0
 done
+# Where nobody loads what is asked for.
+[ -e /dev/loop-control ] || modprobe loop
 images=$scratch/images
 mkdir "$images"
 
