@@ -30,6 +30,7 @@ struct brief {
 	int32_t join_fd[BRIEF_JOINS_MAX]; /* `tasks` files of v1 cgroups to join */
 	int32_t given_fd;                 /* a detached mount for PLAN_GIVEN, or -1 */
 	int32_t devices_fd;               /* a detached mount for PLAN_DEVICES, or -1 */
+	int32_t image_fd;                 /* a detached mount for PLAN_IMAGE, or -1 */
 	int32_t denied_fd;                /* the page to count refused calls in; -1: uncounted */
 	int32_t fd[SPEC_FD_COUNT];        /* by enum spec_fd; -1 for none; CONTROL is never here */
 	struct ids ids;

@@ -8,6 +8,7 @@
 #include <linux/securebits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "sandbox/base/io.h"
@@ -128,6 +129,23 @@ static struct described_entry describe_row(const struct plan_row *row, struct ar
 	return entry;
 }
 
+/* Its type is overlay, whatever the image's is: that the launcher knows. */
+static struct described_entry describe_image(const struct plan_row *row, struct arena *arena)
+{
+	const struct plan_row bare = { .kind = row->kind, .target = row->target };
+	struct described_entry entry = describe_row(&bare, arena);
+	cleanup(str_done) struct str attributes = STR_INIT;
+
+	/* The row is a local of the caller's. */
+	entry.source = arena_copy(arena, row->source, strlen(row->source));
+	if (!row->tmpfs)
+		return entry;
+	mounts_add_attributes(mounts_form(PLAN_IMAGE)->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY,
+			      &attributes);
+	entry.attributes = copy(arena, &attributes);
+	return entry;
+}
+
 static struct described_entry describe_root(struct arena *arena)
 {
 	cleanup(str_done) struct str attributes = STR_INIT, options = STR_INIT;
@@ -148,14 +166,18 @@ static void describe_tree(const struct plan_slice *slice, struct arena *arena,
 			  struct jail_description *out)
 {
 	struct described_entry *entries = arena_alloc(arena, PLAN_ROWS_MAX + 1, sizeof(*entries));
+	size_t count = 0, i = 0;
 	struct plan plan;
 
 	plan_make(slice, &plan);
-	entries[0] = describe_root(arena);
-	for (size_t i = 0; i < plan.count; i++)
-		entries[i + 1] = describe_row(&plan.rows[i], arena);
+	if (slice->root == PLAN_ROOT_IMAGE)
+		entries[count++] = describe_image(&plan.rows[i++], arena);
+	else
+		entries[count++] = describe_root(arena);
+	while (i < plan.count)
+		entries[count++] = describe_row(&plan.rows[i++], arena);
 	out->tree = entries;
-	out->tree_count = plan.count + 1;
+	out->tree_count = count;
 }
 
 /* --- /dev --- */

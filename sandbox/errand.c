@@ -59,6 +59,25 @@ static int add_devices(const struct server *server, const struct jail_spec *spec
 	return 0;
 }
 
+/* The file system that the site lists by the spec's name. */
+static int find_image(const struct server *server, const struct jail_spec *spec,
+		      struct image_source *out, struct err *err)
+{
+	static const enum image_kind kinds[] = {
+		[SITE_FOLDER] = IMAGE_FOLDER,
+		[SITE_SQUASHFS] = IMAGE_SQUASHFS,
+		[SITE_EROFS] = IMAGE_EROFS,
+	};
+	const struct site_source *listed = site_source(server->site, spec->plan.image);
+
+	if (!listed)
+		return err_set(err, ERR_SYS, "an image that is not listed came this far");
+	*out = (struct image_source){ .kind = kinds[listed->kind] };
+	snprintf(out->name, sizeof(out->name), "%s", listed->name);
+	snprintf(out->path, sizeof(out->path), "%s", listed->path);
+	return 0;
+}
+
 static int tie(const struct server *server, const struct client *client, int job_fd,
 	       struct ties *out, struct err *err)
 {
@@ -76,6 +95,7 @@ static int run_monitor(struct server *server, const struct client *client,
 {
 	auto_fd job_fd = client->is_private ? -1 : cgroup_groups_events_fd(&client->groups);
 	struct jail_host host = server->host;
+	struct image_source image;
 	struct device_slice devices;
 	auto_fd devices_fd = -1;
 
@@ -84,6 +104,11 @@ static int run_monitor(struct server *server, const struct client *client,
 		host.cgroups = &client->place;
 	if (tie(server, client, job_fd, &host.ties, err) < 0)
 		return -1;
+	if (errand->spec->plan.root == PLAN_ROOT_IMAGE) {
+		if (find_image(server, errand->spec, &image, err) < 0)
+			return err_wrap(err, "jail '%s'", errand->spec->name);
+		host.image = &image;
+	}
 	if (errand->spec->device_count > 0) {
 		if (add_devices(server, errand->spec, &devices, err) < 0)
 			return err_wrap(err, "jail '%s'", errand->spec->name);

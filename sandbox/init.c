@@ -96,12 +96,14 @@ static int build_tree(struct init *init, struct err *err)
 
 	if (brief->payload == BRIEF_COLLECT) {
 		slice.root = PLAN_ROOT_EMPTY;
+		slice.image[0] = '\0';
 		slice.tmpfs_count = 0;
 	}
 	plan_make(&slice, &plan);
 	init->mounts.owner = ids_host(&brief->ids, IDS_PAYLOAD);
 	init->mounts.given_fd = brief->given_fd;
 	init->mounts.devices_fd = brief->devices_fd;
+	init->mounts.image_fd = brief->image_fd;
 	if (brief->payload == BRIEF_EXECUTE && brief->spec.collect.wanted)
 		init->mounts.collected = (int) brief->spec.collect.tmpfs;
 	return mounts_perform(&init->mounts, &plan, err);

@@ -67,6 +67,29 @@ static void drop_devices(struct jail *jail)
 	fd_close(&jail->devices_fd); /* the program on the cgroup goes with the cgroup */
 }
 
+static int take_image(struct jail *jail, struct err *err)
+{
+	const struct jail_host *host = jail->host;
+	const struct plan_slice *plan = &jail->spec->plan;
+
+	if (jail->payload != BRIEF_EXECUTE || plan->root != PLAN_ROOT_IMAGE)
+		return 0;
+	if (!host->image)
+		return err_set(err, ERR_SYS, "an image that is not listed came this far");
+	if (image_take(host->shelf_fd, host->state_fd, host->image, &jail->image, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->tmpfs_count; i++)
+		if (strcmp(plan->tmpfs[i].path, "/") == 0 &&
+		    image_map(jail->image.mount_fd, jail->ids.base, IDS_PAYLOAD, err) < 0)
+			return err_wrap(err, "'%s'", plan->image);
+	return 0;
+}
+
+static void drop_image(struct jail *jail)
+{
+	image_done(&jail->image);
+}
+
 /* Not in a worker's jail, which is frozen between two calls, and not for our own collector. */
 static int make_denied(struct jail *jail, struct err *err)
 {
@@ -89,7 +112,7 @@ static void drop_denied(struct jail *jail)
 /* The descriptors that pid 1 gets, from BRIEF_MONITOR_FD upwards; sources are borrowed. */
 struct handover {
 	size_t count;
-	int source[2 + BRIEF_JOINS_MAX + 3 + SPEC_FD_COUNT];
+	int source[2 + BRIEF_JOINS_MAX + 4 + SPEC_FD_COUNT];
 };
 
 static int32_t hand(struct handover *handover, int fd)
@@ -141,6 +164,7 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->join_count = (uint32_t) join_count;
 	brief->given_fd = jail->given_fd >= 0 ? hand(handover, jail->given_fd) : -1;
 	brief->devices_fd = jail->devices_fd >= 0 ? hand(handover, jail->devices_fd) : -1;
+	brief->image_fd = jail->image.mount_fd >= 0 ? hand(handover, jail->image.mount_fd) : -1;
 	brief->denied_fd = jail->denied_fd >= 0 ? hand(handover, jail->denied_fd) : -1;
 	brief->refused = *jail->host->refused;
 	seccomp_filter(jail_profile(jail->spec),
@@ -344,6 +368,7 @@ static const struct step {
 	{ "landlock", check_landlock, NULL },
 	{ "cgroup",   make_cgroup,    drop_cgroup },
 	{ "devices",  make_devices,   drop_devices },
+	{ "image",    take_image,     drop_image },
 	{ "denied",   make_denied,    drop_denied },
 	{ "pid 1",    start_init,     jail_end_processes },
 	{ "start",    wait_for_start, NULL },
@@ -398,6 +423,7 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.payload_fd = -1,
 		.given_fd = -1,
 		.devices_fd = -1,
+		.image = IMAGE_INIT,
 		.denied_fd = -1,
 		.mounts_fd = -1,
 	};

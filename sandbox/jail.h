@@ -6,6 +6,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/devices.h"
 #include "sandbox/handshake.h"
+#include "sandbox/image.h"
 #include "sandbox/lease.h"
 #include "sandbox/ties.h"
 #include "sandbox/wire.h"
@@ -29,6 +30,7 @@ struct jail_host {
 	int devices_fd;      /* the BPF program that allows exactly these */
 	int image_fd;        /* the program of pid 1: a sealed memfd */
 	int state_fd;        /* the folder of the leases */
+	int shelf_fd;        /* where images are mounted; -1: nobody has asked for one yet */
 	uint32_t range_base; /* first host id of the uid ranges */
 	uint32_t range_count;
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
@@ -36,6 +38,7 @@ struct jail_host {
 		      */
 	struct ties ties; /* what the jail ends with, beside its control socket */
 	uint32_t clamped; /* limits of the spec that the client's groups made lower: bits */
+	const struct image_source *image; /* what the spec's image is; NULL: it has none */
 };
 
 struct jail {
@@ -58,6 +61,7 @@ struct jail {
 	int devices_fd; /* the mount that becomes /dev */
 	int denied_fd;  /* the page that pid 1 counts refused calls in */
 	int mounts_fd;  /* the mount namespace: see jail_let_go() */
+	struct image image;
 	struct denied_page *denied;
 	struct report start;      /* what pid 1 said first */
 	struct message_fds tmpfs; /* each, to ask how full it is; a clone of the collected one */

@@ -290,6 +290,7 @@ int main(int argc, char **argv)
 	launcher->server.host.ties = TIES_INIT;
 	launcher->server.signals_fd = launcher->server.self_fd = -1;
 	launcher->server.over_fd = launcher->server.host.over_fd = -1;
+	launcher->server.host.shelf_fd = -1;
 	process_expect_children();
 	if (parse(launcher, &options, argc, argv) < 0) {
 		fprintf(stderr, "usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] "

@@ -32,6 +32,7 @@
  */
 
 _Static_assert(DENIED_MAX == JAIL_DENIED_MAX, "counters are copied as they are");
+_Static_assert((int) IMAGE_DIGEST_SIZE == (int) WIRE_DIGEST_SIZE, "so are digests");
 
 /* What our collector needs: it holds one block at a time. */
 #define COLLECT_MEMORY (128 * MIB)
@@ -292,6 +293,9 @@ static void fill_result(const struct watch *watch, struct jail_result *result)
 		watch->flags | full_disks(watch->jail) | (usage.pids_hits > 0 ? JAIL_PIDS_HIT : 0);
 	result->without = watch->jail->without;
 	result->clamped = watch->jail->host->clamped;
+	memcpy(result->image, watch->jail->image.digest, sizeof(result->image));
+	if (image_has_changed(&watch->jail->image))
+		result->flags |= JAIL_IMAGE_CHANGED;
 	if (watch->jail->denied)
 		memcpy(result->denied, watch->jail->denied->tries, sizeof(result->denied));
 	if (decided >= 0) {
@@ -324,7 +328,10 @@ static void tell_failure(struct spec_fds *fds, const struct jail *jail, const st
 		[REPORT_STARTED] = EVENT_FAILED,
 	};
 
-	tell(fds, &(struct event){ .kind = kinds[jail->start.kind], .err = *err }, NULL);
+	struct event event = { .kind = kinds[jail->start.kind], .err = *err };
+
+	memcpy(event.result.image, jail->image.digest, sizeof(event.result.image));
+	tell(fds, &event, NULL);
 }
 
 static void tell_started(const struct jail *jail)

@@ -147,6 +147,9 @@ static int put_text(struct mounts *mounts, const struct plan_row *row, struct er
 
 	if (parent < 0)
 		return -1;
+	/* What an image has there, whatever it is, but for a folder. */
+	if (mounts->stage_fd >= 0 && unlinkat(parent, name, 0) < 0 && errno != ENOENT)
+		return err_sys(err, "replace '/%s'", row->target);
 	fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return err_sys(err, "create file '/%s'", row->target);
@@ -292,6 +295,14 @@ static int put_read_only(struct mounts *mounts, const struct plan_row *row, stru
 	return attach(tree, target, err);
 }
 
+/* The root was begun with it. */
+static int put_image(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	if (mounts->stage_fd < 0)
+		return err_set(err, ERR_SYS, "image '%s' is not the first row", row->source);
+	return 0;
+}
+
 static int put(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
 	static int (*const puts[])(struct mounts *, const struct plan_row *, struct err *) = {
@@ -301,6 +312,7 @@ static int put(struct mounts *mounts, const struct plan_row *row, struct err *er
 		[PLAN_PROC] = put_proc,           [PLAN_DEVICES] = put_devices,
 		[PLAN_TERMINALS] = put_terminals, [PLAN_GIVEN] = put_given,
 		[PLAN_MASK] = put_mask,           [PLAN_READ_ONLY] = put_read_only,
+		[PLAN_IMAGE] = put_image,
 	};
 
 	if (puts[row->kind](mounts, row, err) < 0)
@@ -359,11 +371,92 @@ static int begin(struct mounts *mounts, const struct plan *plan, struct err *err
 	return attach(mounts->root_fd, target, err);
 }
 
+/* --- an image as the root --- */
+
+/*
+ * Of the stage, which is a root as it always is, and in the end is detached with the host's. Every
+ * image lacks some place that a jail needs, so what is put into it goes to an overlay's upper
+ * layer: a tmpfs of ours, or the payload's own, to which the files of the image's root belong then.
+ */
+static int make_changes(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	const uint32_t owner = row->tmpfs ? mounts->owner : 0;
+	const struct mount_option *options = mounts_root_form.options;
+	struct mounts_tmpfs form;
+	auto_fd made = -1;
+
+	if (row->tmpfs) {
+		mounts_tmpfs_options(row->tmpfs, mounts->owner, &form);
+		options = form.options;
+	}
+	made = put_new(mounts, "changes",
+		       &(struct mount_form){ "tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, NULL },
+		       options, err);
+	if (made < 0)
+		return -1;
+	if (mkdirat(made, "files", 0755) < 0 || mkdirat(made, "work", 0755) < 0 ||
+	    fchownat(made, "files", owner, owner, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(err, "create the folders of the changes");
+	if (row->tmpfs)
+		mounts->changes_fd = fd_take(&made);
+	return 0;
+}
+
+static int put_files(struct mounts *mounts, struct err *err)
+{
+	auto_fd folder = target_folder(mounts->root_fd, "image", err);
+
+	if (folder < 0)
+		return -1;
+	if (mounts->image_fd < 0)
+		return err_set(err, ERR_SYS, "no mount was given for it");
+	return attach(mounts->image_fd, folder, err);
+}
+
+static int begin_image(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	const struct mount_form *form = mounts_form(PLAN_IMAGE);
+	auto_fd overlay = -1;
+
+	if (put_files(mounts, err) < 0 || make_changes(mounts, row, err) < 0)
+		return -1;
+	overlay = put_new(mounts, "root",
+			  &(struct mount_form){ form->type,
+						form->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY,
+						NULL },
+			  form->options, err);
+	if (overlay < 0)
+		return -1;
+	mounts->stage_fd = mounts->root_fd;
+	mounts->root_fd = fd_take(&overlay);
+	return 0;
+}
+
+/* Whoever made the image can put it right, if told what is the matter. */
+static int explain_image(const struct plan_row *row, struct err *err)
+{
+	const char *why = "";
+
+	if (err->sys == ELOOP)
+		why = " has a link in the way, which is not followed: make it a folder, or leave "
+		      "it out";
+	else if (err->sys == ENOTDIR)
+		why = " has a file in the way: make it a folder, or leave it out";
+	else if (err->sys == EISDIR)
+		why = " has a folder in the way: leave it out";
+	if (why[0] != '\0' || err->kind == ERR_INPUT)
+		err->kind = ERR_HOST;
+	return err_wrap(err, "image '%s'%s", row->source, why);
+}
+
+/* --- the root as a whole --- */
+
 static int finish(struct mounts *mounts, struct err *err)
 {
 	if (fchdir(mounts->root_fd) < 0)
 		return err_sys(err, "enter the new root");
-	if (set_attributes(mounts->root_fd, mounts_root_form.attributes, err) < 0)
+	if (mounts->changes_fd < 0 &&
+	    set_attributes(mounts->root_fd, mounts_root_form.attributes, err) < 0)
 		return err_wrap(err, "make the root read-only");
 	/* pivot_root(2), NOTES: with both at ".", the old root lies over the new and is detached.
 	 */
@@ -378,12 +471,21 @@ static int finish(struct mounts *mounts, struct err *err)
 
 int mounts_perform(struct mounts *mounts, const struct plan *plan, struct err *err)
 {
+	const struct plan_row *first = plan->rows;
+	const bool is_image = plan->count > 0 && first->kind == PLAN_IMAGE;
+
 	if (begin(mounts, plan, err) < 0)
 		return err_wrap(err, "begin a new root");
+	if (is_image && begin_image(mounts, first, err) < 0)
+		return err_wrap(err, "image '%s'", first->source);
 	for (size_t i = 0; i < plan->count; i++)
 		if (put(mounts, &plan->rows[i], err) < 0)
-			return -1;
-	return finish(mounts, err);
+			return is_image ? explain_image(first, err) : -1;
+	if (finish(mounts, err) < 0)
+		return -1;
+	if (mounts->changes_fd >= 0)
+		mounts->tmpfs_fd[mounts->tmpfs_count++] = fd_take(&mounts->changes_fd);
+	return 0;
 }
 
 int mounts_new_devices(int (*make_nodes)(int dev_fd, const void *devices, struct err *err),
@@ -413,4 +515,6 @@ void mounts_done(struct mounts *mounts)
 	mounts->tmpfs_count = 0;
 	fd_close(&mounts->masks_fd);
 	fd_close(&mounts->root_fd);
+	fd_close(&mounts->stage_fd);
+	fd_close(&mounts->changes_fd);
 }

@@ -17,6 +17,7 @@ struct mounts {
 	uint32_t owner; /* host uid and gid of the payload */
 	int given_fd;   /* for PLAN_GIVEN: a detached mount; borrowed, -1 for none */
 	int devices_fd; /* for PLAN_DEVICES, from mounts_new_devices(); borrowed */
+	int image_fd;   /* for PLAN_IMAGE: a detached mount of its files; borrowed, -1 for none */
 
 	int collected; /* the tmpfs whose files are read when the payload has ended; -1: none */
 
@@ -27,8 +28,11 @@ struct mounts {
 	size_t tmpfs_count;
 	int tmpfs_fd[PLAN_TMPFS_MAX];
 
-	int root_fd;  /* owned: the new root while it is built */
-	int masks_fd; /* owned: what masks are clones of */
+	int root_fd;    /* owned: the new root while it is built */
+	int masks_fd;   /* owned: what masks are clones of */
+	int stage_fd;   /* owned: with an image, what its root is made of */
+	int changes_fd; /* owned: the tmpfs with the changes of an image; -1: it has none
+			 */
 };
 
 #define MOUNTS_INIT                         \
@@ -36,7 +40,10 @@ struct mounts {
 			  .devices_fd = -1, \
 			  .collected = -1,  \
 			  .root_fd = -1,    \
-			  .masks_fd = -1 })
+			  .masks_fd = -1,   \
+			  .image_fd = -1,   \
+			  .stage_fd = -1,   \
+			  .changes_fd = -1 })
 
 /**
  * mounts_perform() - build the tree of @plan and make it the root of this namespace

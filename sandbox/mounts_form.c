@@ -22,6 +22,18 @@ static const struct mount_option terminal_options[] = {
 	{ "ptmxmode", "0666" }, { "mode", "0620" }, { "max", "64" }, { NULL, NULL },
 };
 
+/*
+ * The folders are those of the stage, see begin_image() in mounts.c; paths and not descriptors, which
+ * an overlay takes since Linux 6.13. What an image says of layers of its own is not listened to.
+ */
+static const struct mount_option image_options[] = {
+	{ "lowerdir", "/tmp/image" },
+	{ "upperdir", "/tmp/changes/files" },
+	{ "workdir", "/tmp/changes/work" },
+	{ "redirect_dir", "nofollow" }, { "index", "off" }, { "metacopy", "off" }, { "xino", "off" },
+	{ NULL, NULL },
+};
+
 static const struct mount_form forms[] = {
 	/* A mount of the host's own: its type stays. */
 	[PLAN_AS_HOST]   = { NULL, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, NULL },
@@ -34,6 +46,8 @@ static const struct mount_form forms[] = {
 	[PLAN_TERMINALS] = { "devpts", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, terminal_options },
 	[PLAN_MASK]      = { "tmpfs", COVERED, NULL },
 	[PLAN_READ_ONLY] = { NULL, COVERED, NULL },
+	/* Read-only when it is finished, unless it has a tmpfs for changes. */
+	[PLAN_IMAGE]     = { "overlay", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, image_options },
 };
 
 const struct mount_form mounts_root_form = {

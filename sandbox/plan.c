@@ -44,6 +44,23 @@ static const struct plan_row host_rows[] = {
 };
 
 /*
+ * What lies over the files of an image; what it has at these places is not seen. Who its accounts are
+ * is ours to say: the payload's is one of them.
+ */
+static const struct plan_row image_rows[] = {
+	{ PLAN_TEXT,    "etc/passwd",               passwd_text },
+	{ PLAN_TEXT,    "etc/group",                group_text },
+	{ PLAN_TEXT,    "etc/hosts",                hosts_text },
+	{ PLAN_TEXT,    "etc/nsswitch.conf",        nsswitch_text },
+	{ PLAN_TEXT,    "etc/resolv.conf",          "" },
+	{ PLAN_FOLDER,  "sys" },
+	{ PLAN_BIND,    "sys/devices/system/cpu",   "/sys/devices/system/cpu",   .optional = true },
+	{ PLAN_BIND,    "sys/devices/system/node",  "/sys/devices/system/node",  .optional = true },
+	{ PLAN_DEVICES, "dev" },
+	{ PLAN_TERMINALS, "dev/pts" },
+};
+
+/*
  * procfs is whole, since GPU runtimes and language runtimes read much of it, but what tells of the
  * host or steers it is covered or read-only. Unconditionally: a peer that first tested whether
  * /proc/sys could be written left core_pattern open to root.
@@ -81,19 +98,13 @@ static const struct plan_row proc_rows[] = {
 /* clang-format on */
 
 static const struct name kinds[] = {
-	{ "folder", PLAN_FOLDER },
-	{ "link", PLAN_LINK },
-	{ "text", PLAN_TEXT },
-	{ "as-host", PLAN_AS_HOST },
-	{ "bind", PLAN_BIND },
-	{ "tmpfs", PLAN_TMPFS },
-	{ "proc", PLAN_PROC },
-	{ "devices", PLAN_DEVICES },
-	{ "terminals", PLAN_TERMINALS },
-	{ "given", PLAN_GIVEN },
-	{ "mask", PLAN_MASK },
-	{ "read-only", PLAN_READ_ONLY },
-	{ NULL, 0 },
+	{ "folder", PLAN_FOLDER },       { "link", PLAN_LINK },
+	{ "text", PLAN_TEXT },           { "as-host", PLAN_AS_HOST },
+	{ "bind", PLAN_BIND },           { "tmpfs", PLAN_TMPFS },
+	{ "proc", PLAN_PROC },           { "devices", PLAN_DEVICES },
+	{ "terminals", PLAN_TERMINALS }, { "given", PLAN_GIVEN },
+	{ "mask", PLAN_MASK },           { "read-only", PLAN_READ_ONLY },
+	{ "image", PLAN_IMAGE },         { NULL, 0 },
 };
 
 const char *plan_kind_text(enum plan_kind kind)
@@ -127,11 +138,19 @@ static bool may_hold_tmpfs(const char *path)
 	return false;
 }
 
+/* The last of all, since no row of its own makes it: see tmpfs_fd in mounts.h. */
+static bool is_changes(const struct plan_slice *slice, size_t at)
+{
+	return slice->root == PLAN_ROOT_IMAGE && at + 1 == slice->tmpfs_count &&
+	       strcmp(slice->tmpfs[at].path, "/") == 0;
+}
+
 static int check_tmpfs(const struct plan_slice *slice, size_t at, struct err *err)
 {
 	const struct tmpfs_slice *tmpfs = &slice->tmpfs[at];
 
-	if (!ends(tmpfs->path, sizeof(tmpfs->path)) || !may_hold_tmpfs(tmpfs->path))
+	if (!ends(tmpfs->path, sizeof(tmpfs->path)) ||
+	    !(may_hold_tmpfs(tmpfs->path) || is_changes(slice, at)))
 		return err_set(err, ERR_INPUT,
 			       "a tmpfs can be at /work, /tmp, /run, /home, below them, or at "
 			       "/dev/shm, not at '%.64s'",
@@ -152,10 +171,35 @@ static int check_tmpfs(const struct plan_slice *slice, size_t at, struct err *er
 	return 0;
 }
 
+bool plan_is_image_name(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	const size_t len = strlen(name);
+
+	return len > 0 && len < sizeof(((struct plan_slice *) NULL)->image) &&
+	       strchr("-_.", name[0]) == NULL && strspn(name, allowed) == len;
+}
+
+static int check_image(const struct plan_slice *slice, struct err *err)
+{
+	if (!ends(slice->image, sizeof(slice->image)))
+		return err_set(err, ERR_INPUT, "an image's name does not end");
+	if (slice->root == PLAN_ROOT_IMAGE && !plan_is_image_name(slice->image))
+		return err_set(err, ERR_INPUT,
+			       "an image has a name of 1 to 31 letters, digits, '-', '_' and '.', "
+			       "no path");
+	if (slice->root != PLAN_ROOT_IMAGE && slice->image[0] != '\0')
+		return err_set(err, ERR_INPUT, "image '%s' is not to be the root", slice->image);
+	return 0;
+}
+
 int plan_check(const struct plan_slice *slice, struct err *err)
 {
-	if (slice->root != PLAN_ROOT_HOST && slice->root != PLAN_ROOT_EMPTY)
+	if (slice->root > PLAN_ROOT_IMAGE)
 		return err_set(err, ERR_INPUT, "root %u does not exist", slice->root);
+	if (check_image(slice, err) < 0)
+		return -1;
 	if (slice->tmpfs_count > PLAN_TMPFS_MAX)
 		return err_set(err, ERR_INPUT, "%u tmpfs are more than %u", slice->tmpfs_count,
 			       (unsigned) PLAN_TMPFS_MAX);
@@ -187,9 +231,25 @@ static void add_all(struct plan *plan, const struct plan_row *rows, size_t count
 		*add(plan) = rows[i];
 }
 
+static void add_image(struct plan *plan, const struct plan_slice *slice)
+{
+	const size_t last = slice->tmpfs_count - 1;
+
+	*add(plan) = (struct plan_row){
+		.kind = PLAN_IMAGE,
+		.target = "",
+		.source = slice->image,
+		.tmpfs = slice->tmpfs_count > 0 && is_changes(slice, last) ? &slice->tmpfs[last]
+									   : NULL,
+	};
+	add_all(plan, image_rows, ARRAY_LEN(image_rows));
+}
+
 void plan_make(const struct plan_slice *slice, struct plan *out)
 {
 	*out = (struct plan){ .count = 0 };
+	if (slice->root == PLAN_ROOT_IMAGE)
+		add_image(out, slice);
 	if (slice->root == PLAN_ROOT_HOST) {
 		add_all(out, host_rows, ARRAY_LEN(host_rows));
 		for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
@@ -200,13 +260,14 @@ void plan_make(const struct plan_slice *slice, struct plan *out)
 					.optional = true,
 				};
 	}
-	add_all(out, proc_rows, slice->root == PLAN_ROOT_HOST ? ARRAY_LEN(proc_rows) : 1);
+	add_all(out, proc_rows, slice->root == PLAN_ROOT_EMPTY ? 1 : ARRAY_LEN(proc_rows));
 	for (size_t i = 0; i < slice->tmpfs_count; i++)
-		*add(out) = (struct plan_row){
-			.kind = PLAN_TMPFS,
-			.target = slice->tmpfs[i].path + 1,
-			.tmpfs = &slice->tmpfs[i],
-		};
+		if (!is_changes(slice, i))
+			*add(out) = (struct plan_row){
+				.kind = PLAN_TMPFS,
+				.target = slice->tmpfs[i].path + 1,
+				.tmpfs = &slice->tmpfs[i],
+			};
 	if (slice->root == PLAN_ROOT_EMPTY)
 		*add(out) = (struct plan_row){ .kind = PLAN_GIVEN, .target = "work" };
 }

@@ -29,11 +29,13 @@ enum { PLAN_TMPFS_MAX = 6, PLAN_MASKS_MAX = 4 };
 enum plan_root {
 	PLAN_ROOT_HOST,  /* the listed set of the host's paths, read-only */
 	PLAN_ROOT_EMPTY, /* nothing: the payload is our own code (collect) */
+	PLAN_ROOT_IMAGE, /* the files of an image; a tmpfs at "/" takes what is changed in them */
 };
 
 /* What a jail_spec says about the tree. */
 struct plan_slice {
-	uint32_t root; /* enum plan_root */
+	uint32_t root;  /* enum plan_root */
+	char image[32]; /* for PLAN_ROOT_IMAGE: the name that the site gives it; else "" */
 	uint32_t tmpfs_count;
 	struct tmpfs_slice tmpfs[PLAN_TMPFS_MAX];
 	char masks[PLAN_MASKS_MAX][256]; /* host folders that stay empty inside; "" for none */
@@ -52,6 +54,7 @@ enum plan_kind {
 	PLAN_GIVEN,     /* a mount that the monitor holds (a frozen workspace) */
 	PLAN_MASK,      /* covered: an empty read-only folder, or an empty file */
 	PLAN_READ_ONLY, /* what is there, made read-only */
+	PLAN_IMAGE,     /* the root: first of all rows. Changes go to `tmpfs`; NULL: it has none */
 };
 
 struct plan_row {
@@ -75,6 +78,12 @@ struct plan {
  * Return: 0, or -1 with an ERR_INPUT error that names the value.
  */
 int plan_check(const struct plan_slice *slice, struct err *err) must_check;
+
+/**
+ * plan_is_image_name() - can an image have this name? 1 to 31 letters, digits, '-', '_' and '.',
+ * the first a letter or a digit
+ */
+bool plan_is_image_name(const char *name);
 
 /**
  * plan_make() - the ordered list for a slice that plan_check() has passed

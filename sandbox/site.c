@@ -484,6 +484,43 @@ const struct site_device *site_device(const struct site *site, const char *name)
 	return NULL;
 }
 
+const struct site_source *site_source(const struct site *site, const char *name)
+{
+	for (size_t i = 0; i < site->source_count; i++)
+		if (strcmp(site->sources[i].name, name) == 0)
+			return &site->sources[i];
+	return NULL;
+}
+
+static int check_root(const struct site *site, const struct jail_spec *spec, struct err *err)
+{
+	const struct plan_slice *plan = &spec->plan;
+	const struct site_source *source;
+
+	if (plan->root == PLAN_ROOT_HOST && !site->has_host_root)
+		return err_set(err, ERR_INPUT,
+			       "jail '%s': this host does not give jails its own /usr as their "
+			       "root: its administrator can, by 'root.host yes' in %s",
+			       spec->name, site->file);
+	if (plan->root != PLAN_ROOT_IMAGE)
+		return 0;
+	source = site_source(site, plan->image);
+	if (!source)
+		return err_set(err, ERR_INPUT,
+			       "jail '%s': there is no image '%s' for jails on this host: its "
+			       "administrator can list it in %s ('source %s squashfs /PATH')",
+			       spec->name, plan->image, site->file, plan->image);
+	/* Its files would be the payload's then, also those that root keeps for itself. */
+	for (size_t i = 0; i < plan->tmpfs_count; i++)
+		if (source->kind == SITE_FOLDER && strcmp(plan->tmpfs[i].path, "/") == 0)
+			return err_set(err, ERR_INPUT,
+				       "jail '%s': image '%s' is a folder of this host, which no "
+				       "jail changes: make a squashfs or erofs image of it, or do "
+				       "without a root that can be changed",
+				       spec->name, plan->image);
+	return 0;
+}
+
 static int check_devices(const struct site *site, const struct jail_spec *spec, struct err *err)
 {
 	for (size_t i = 0; i < spec->device_count; i++)
@@ -530,11 +567,8 @@ int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
 				       "administrator raise '%s' in %s",
 				       spec->name, asked[i].asked, asked[i].unit, asked[i].most,
 				       asked[i].key, site->file);
-	if (!site->has_host_root && spec->plan.root == PLAN_ROOT_HOST)
-		return err_set(err, ERR_INPUT,
-			       "jail '%s': this host does not give jails its own /usr as their "
-			       "root: its administrator can, by 'root.host yes' in %s",
-			       spec->name, site->file);
+	if (check_root(site, spec, err) < 0)
+		return -1;
 	if (!site->has_profiler && spec->extra_calls != 0)
 		return err_set(err, ERR_INPUT,
 			       "jail '%s': this host does not give jails the system calls of a "

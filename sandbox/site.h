@@ -108,6 +108,11 @@ int site_load(const char *path, struct site *out, struct err *err) must_check;
 int site_bound(const struct site *site, struct jail_spec *spec, struct err *err) must_check;
 
 /**
+ * site_source() - the root file system of this name; NULL: the site lists none
+ */
+const struct site_source *site_source(const struct site *site, const char *name);
+
+/**
  * site_device() - the device of this name; NULL: the site lists none
  */
 const struct site_device *site_device(const struct site *site, const char *name);

@@ -278,8 +278,8 @@ int spec_check(const struct jail_spec *spec, struct err *err)
 	if (spec->extra_calls >> SECCOMP_EXTRAS != 0)
 		return err_set(err, ERR_INPUT, "lists of calls that nobody knows: %#x",
 			       spec->extra_calls);
-	if (spec->plan.root != PLAN_ROOT_HOST)
-		return err_set(err, ERR_INPUT, "a client's jail has the host's root");
+	if (spec->plan.root != PLAN_ROOT_HOST && spec->plan.root != PLAN_ROOT_IMAGE)
+		return err_set(err, ERR_INPUT, "a client's jail has the host's root, or an image");
 	for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
 		if (spec->plan.masks[i][0])
 			return err_set(err, ERR_INPUT, "masks are the launcher's");

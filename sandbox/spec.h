@@ -101,7 +101,7 @@ struct jail_spec {
 	uint32_t ends_on_full;    /* 1: a tmpfs that is full ends the jail */
 	uint32_t accept_landlock; /* 1: a kernel without Landlock will do */
 	uint32_t device_count;
-	uint32_t extra_calls;     /* lists of calls beside the usual: SECCOMP_BIT() of each */
+	uint32_t extra_calls; /* lists of calls beside the usual: SECCOMP_BIT() of each */
 	struct tree_slice trees[SPEC_TREES_MAX];
 	struct device_name devices[SPEC_DEVICES_MAX];
 };

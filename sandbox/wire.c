@@ -43,6 +43,7 @@ static const struct name flag_names[] = {
 	{ "pids_hit", JAIL_PIDS_HIT },
 	{ "disk_full", JAIL_DISK_FULL },
 	{ "inodes_full", JAIL_INODES_FULL },
+	{ "image_changed", JAIL_IMAGE_CHANGED },
 	{ NULL, 0 },
 };
 
@@ -207,6 +208,7 @@ int wire_next(int socket_fd, struct event *out, struct started_fds *started, str
 	if ((size_t) len != sizeof(event) || event.kind > EVENT_ENDED || fds.count > 3)
 		return err_set(err, ERR_SYS, "the launcher's message is malformed");
 	event.err.text[sizeof(event.err.text) - 1] = '\0';
+	event.result.image[sizeof(event.result.image) - 1] = '\0';
 	if (started && fds.count >= 1)
 		started->pid_fd = fd_take(&fds.fd[0]);
 	if (started && fds.count == 3) {

@@ -73,9 +73,10 @@ enum {
 	JAIL_PIDS_HIT = 1 << 0,
 	JAIL_DISK_FULL = 1 << 1,
 	JAIL_INODES_FULL = 1 << 2,
+	JAIL_IMAGE_CHANGED = 1 << 3, /* somebody wrote the file of its image while it ran */
 };
 
-enum { JAIL_DENIED_MAX = 96 };
+enum { JAIL_DENIED_MAX = 96, WIRE_DIGEST_SIZE = 65 };
 
 struct jail_result {
 	uint32_t ending; /* enum ending */
@@ -88,14 +89,16 @@ struct jail_result {
 	uint64_t cpu_us;    /* of all processes of the jail */
 	uint64_t memory_peak;
 	uint64_t pids_peak;
+	char image[WIRE_DIGEST_SIZE];     /* SHA-256 of the image that was its root, in hexadecimal;
+					     "": it had none, or a folder */
 	uint32_t denied[JAIL_DENIED_MAX]; /* tries of each call of refused.list, in its order */
 };
 
 enum { JAIL_FLAGS_MAX = 16 + JAIL_DENIED_MAX };
 
 /*
- * What else is to be said of a jail: "pids_hit", "disk_full", "inodes_full", "without:swap",
- * "clamped:memory", "denied:ptrace".
+ * What else is to be said of a jail: "pids_hit", "disk_full", "inodes_full", "image_changed",
+ * "without:swap", "clamped:memory", "denied:ptrace".
  */
 struct jail_flag {
 	char text[40];

@@ -23,12 +23,16 @@
 enum { CODE_LIMIT = 124, CODE_OURS = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127 };
 
 #define COLLECT_MS (10 * 60 * 1000)
-#define DAY_MS     (UINT64_C(24) * 3600 * 1000)
+
+/* Files and folders of an image that can be new or changed. */
+#define CHANGES_INODES 16384
+#define DAY_MS         (UINT64_C(24) * 3600 * 1000)
 
 struct jail_options {
 	uint64_t wall_ms, cpu_ms, idle_ms, grace_ms, memory, pids, cpus, output, work, tmp, files;
+	uint64_t changes;
 	struct texts env, accept;
-	const char *put, *archive, *on_full;
+	const char *put, *archive, *on_full, *image;
 	int json_fd;
 };
 
@@ -47,6 +51,8 @@ static const struct option_row rows[] = {
 	{ "work",    "SIZE",  OPTION_SIZE,     AT(work),     64 * KIB, 4 * TIB,   "bytes in /work" },
 	{ "files",   "COUNT", OPTION_COUNT,    AT(files),    16, UINT32_MAX,      "files and folders in /work" },
 	{ "tmp",     "SIZE",  OPTION_SIZE,     AT(tmp),      64 * KIB, 4 * TIB,   "bytes in /tmp" },
+	{ "image",   "NAME",  OPTION_TEXT,     AT(image),    0, 0,                "the image NAME of this host's site.conf as the root, in place of the host's programs" },
+	{ "changes", "SIZE",  OPTION_SIZE,     AT(changes),  64 * KIB, 4 * TIB,   "let COMMAND change the image's files, as far as so many bytes hold" },
 	{ "on-full", "WHAT",  OPTION_TEXT,     AT(on_full),  0, 0,                "when one of its file systems is full: report (the default) or end it" },
 	{ "accept",  "LIMIT", OPTION_TEXTS,    AT(accept),   0, 0,                "do without LIMIT where this host can not enforce it: memory, swap, pids, cpus, landlock; may be repeated" },
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
@@ -86,6 +92,27 @@ static int accept_limits(const struct texts *names, struct jail_spec *spec, stru
 	return 0;
 }
 
+/* What is changed in the image is the last tmpfs of a spec. */
+static int take_image(const struct jail_options *options, struct jail_spec *spec, struct err *err)
+{
+	if (options->changes > 0 && !options->image)
+		return err_set(err, ERR_USAGE,
+			       "option --changes: nobody changes the host's files; name an image "
+			       "by --image");
+	if (!options->image || strcmp(options->image, "host") == 0)
+		return 0;
+	if (!plan_is_image_name(options->image))
+		return err_set(err, ERR_USAGE,
+			       "option --image: '%s' is no name of an image: 1 to 31 letters, "
+			       "digits, '-', '_' and '.', as it stands in site.conf",
+			       options->image);
+	spec->plan.root = PLAN_ROOT_IMAGE;
+	snprintf(spec->plan.image, sizeof(spec->plan.image), "%s", options->image);
+	if (options->changes > 0)
+		spec_add_tmpfs(spec, "/", options->changes, CHANGES_INODES);
+	return 0;
+}
+
 static int take_on_full(const char *what, struct jail_spec *spec, struct err *err)
 {
 	if (!what || strcmp(what, "report") == 0)
@@ -120,7 +147,7 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 
 	spec_init(spec, "jail");
 	if (accept_limits(&options->accept, spec, err) < 0 ||
-	    take_on_full(options->on_full, spec, err) < 0)
+	    take_on_full(options->on_full, spec, err) < 0 || take_image(options, spec, err) < 0)
 		return -1;
 	spec->time.wall_ms = options->wall_ms;
 	spec->time.cpu_ms = options->cpu_ms;
@@ -330,7 +357,21 @@ static void add_denied(const struct jail_result *result, struct str *out)
 	}
 }
 
-static void add_json(const struct jail_outcome *outcome, struct str *out)
+/* Of the host's own root and of folders there is no digest. */
+static void add_image(const struct jail_spec *spec, const struct jail_result *result,
+		      struct str *out)
+{
+	if (spec->plan.root != PLAN_ROOT_IMAGE)
+		str_addf(out, "null");
+	else if (result->image[0] == '\0')
+		str_addf(out, "{\"name\":\"%s\",\"sha256\":null}", spec->plan.image);
+	else
+		str_addf(out, "{\"name\":\"%s\",\"sha256\":\"%s\"}", spec->plan.image,
+			 result->image);
+}
+
+static void add_json(const struct jail_spec *spec, const struct jail_outcome *outcome,
+		     struct str *out)
 {
 	const struct jail_result *result = &outcome->last.result;
 	struct jail_flag flags[JAIL_FLAGS_MAX];
@@ -342,8 +383,10 @@ static void add_json(const struct jail_outcome *outcome, struct str *out)
 		str_addf(out, "%s\"%s\"", i == 0 ? "" : ",", flags[i].text);
 	str_addf(out, "],\"denied\":{");
 	add_denied(result, out);
+	str_addf(out, "},\"image\":");
+	add_image(spec, result, out);
 	str_addf(out,
-		 "},\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
+		 ",\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
 		 "\"output_bytes\":%llu}\n",
 		 (long long) (result->wall_ns / NS_PER_MS),
 		 (unsigned long long) (result->cpu_us / 1000),
@@ -352,12 +395,13 @@ static void add_json(const struct jail_outcome *outcome, struct str *out)
 }
 
 /* A jail that never was has no ending: the object then holds the error. */
-static int write_json(int fd, const struct jail_outcome *outcome, struct err *err)
+static int write_json(int fd, const struct jail_spec *spec, const struct jail_outcome *outcome,
+		      struct err *err)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
 	if (outcome->last.kind == EVENT_ENDED || outcome->last.kind == EVENT_LOST) {
-		add_json(outcome, &text);
+		add_json(spec, outcome, &text);
 	} else {
 		str_addf(&text, "{\"error\":");
 		str_add_json(&text, outcome->last.err.text, strlen(outcome->last.err.text));
@@ -416,7 +460,7 @@ static int run_jail(const struct jail_options *options, const struct launcher *l
 		signal = signals_which(stop);
 	signals_let_go(); /* nothing is left that a signal would have to take down */
 	say(&outcome);
-	if (options->json_fd >= 0 && write_json(options->json_fd, &outcome, err) < 0)
+	if (options->json_fd >= 0 && write_json(options->json_fd, spec, &outcome, err) < 0)
 		return -1;
 	return exit_code(&outcome, signal);
 }

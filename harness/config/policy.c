@@ -33,6 +33,8 @@ static const struct policy defaults = {
 		.workspace = { GIB, 65536 },
 		.tmp = { 512 * MIB, 16384 },
 		.shm = { 64 * MIB, 1024 },
+		.changes = { 0, 16384 },
+		.image = POLICY_IMAGE_HOST,
 	},
 	.build = {
 		.wall_ms = 5 * MINUTE,
@@ -46,6 +48,8 @@ static const struct policy defaults = {
 		.workspace = { 512 * MIB, 32768 },
 		.tmp = { 256 * MIB, 8192 },
 		.shm = { 16 * MIB, 256 },
+		.changes = { 0, 16384 },
+		.image = POLICY_IMAGE_HOST,
 	},
 	.worker = {
 		.wall_ms = 10 * MINUTE,
@@ -59,6 +63,8 @@ static const struct policy defaults = {
 		.workspace = { 64 * MIB, 1024 },
 		.tmp = { 16 * MIB, 256 },
 		.shm = { 16 * MIB, 256 },
+		.changes = { 0, 16384 },
+		.image = POLICY_IMAGE_HOST,
 	},
 };
 
@@ -147,6 +153,14 @@ static const struct field tmpfs_fields[] = {
 };
 static const struct schema tmpfs_schema = { "a tmpfs", tmpfs_fields, ARRAY_LEN(tmpfs_fields), false };
 
+static const struct field changes_fields[] = {
+	{ "size",   &type_size,  U64_AT(struct policy_tmpfs, size),   OPTIONAL, 0, TIB, NULL,
+	  "bytes that changes may take, at least 64KiB; 0: the root is read-only" },
+	{ "inodes", &type_count, U64_AT(struct policy_tmpfs, inodes), OPTIONAL, INODES_MIN, 10000000, NULL,
+	  "files and folders that may be new or changed" },
+};
+static const struct schema changes_schema = { "the changes", changes_fields, ARRAY_LEN(changes_fields), false };
+
 static const struct field role_fields[] = {
 	{ "wall",      &type_duration, U64_AT(struct policy_role, wall_ms),    OPTIONAL, SECOND, 168 * (uint64_t) HOUR, NULL,
 	  "time from start to end" },
@@ -184,6 +198,10 @@ static const struct field role_fields[] = {
 	  "/tmp" },
 	{ "shm",       &type_map, STRUCT_AT(struct policy_role, shm, struct policy_tmpfs),       OPTIONAL, 0, 0, &tmpfs_schema,
 	  "/dev/shm" },
+	{ "image",     &type_image, TEXT_AT(struct policy_role, image), OPTIONAL, 0, 0, NULL,
+	  "what its programs see as their root: an image that the host's site.conf names, or host, for the host's own /usr" },
+	{ "changes",   &type_map, STRUCT_AT(struct policy_role, changes, struct policy_tmpfs), OPTIONAL, 0, 0, &changes_schema,
+	  "what its programs may change in the image" },
 	{ "on_full",   &type_word,     INT_AT(struct policy_role, on_full),    OPTIONAL, 0, 0, on_fulls,
 	  "what it does that one of these three is full: report, or end the jail" },
 	{ "environment", &type_environment, STRUCT_AT(struct policy_role, environment, struct policy_environment), OPTIONAL, 0, POLICY_VARIABLES_MAX, NULL,
@@ -204,7 +222,6 @@ static const struct field policy_fields[] = {
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
 	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
 	{ "extends",  &type_location, TEXT_AT(struct policy, extends), OPTIONAL, 0, 0, NULL, "the policy whose values hold where this one has none: the name of one that came with proctor, or a file" },
-	{ "root",     &type_later, NOWHERE, LATER, 0, 0, NULL, "the image that the jails see as their root" },
 	{ "services", &type_later, NOWHERE, LATER, 0, 0, NULL, "endpoints that the agent may reach" },
 	{ "profiler", &type_later, NOWHERE, LATER, 0, 0, NULL, "what profilers of GPUs need" },
 	{ "clock",    &type_later, NOWHERE, LATER, 0, 0, NULL, "what clocks show in jails" },
@@ -273,25 +290,45 @@ static int role_err(const struct policy *policy, const char *role, const char *k
 
 enum { STACK_MIN = 128 * KIB };
 
+static int check_image(const struct policy *policy, const char *name,
+		       const struct policy_role *role, struct err *err)
+{
+	if (role->changes.size == 0)
+		return 0;
+	if (strcmp(role->image, POLICY_IMAGE_HOST) == 0)
+		return role_err(policy, name, "changes", err,
+				"nobody changes the host's files: name an image, or leave it out");
+	if (role->changes.size < TMPFS_MIN)
+		return role_err(policy, name, "changes", err,
+				"no change fits into less than 64KiB; 0 is a read-only root");
+	return 0;
+}
+
 /* Every term is bounded by its row, so that the sum can not overflow. */
 static int check_role(const struct policy *policy, const char *name, const struct policy_role *role,
 		      struct err *err)
 {
 	uint64_t size = role->workspace.size + role->tmp.size + role->shm.size;
 	uint64_t inodes = role->workspace.inodes + role->tmp.inodes + role->shm.inodes;
+	const struct policy_tmpfs *changes = &role->changes;
 	uint64_t need = size + inodes * POLICY_INODE_MEMORY + POLICY_WORKING_MEMORY;
 	char why[256];
 
+	if (changes->size > 0)
+		need += changes->size + changes->inodes * POLICY_INODE_MEMORY;
 	if (role->stack > 0 && role->stack < STACK_MIN)
 		return role_err(
 			policy, name, "stack", err,
 			"no program starts with less than 128KiB of stack; 0 is the host's");
+	if (check_image(policy, name, role, err) < 0)
+		return -1;
 	if (role->memory >= need)
 		return 0;
 	snprintf(why, sizeof(why),
-		 "memory of %" PRIu64 "MiB is less than workspace, tmp and shm can take, with 2KiB "
+		 "memory of %" PRIu64 "MiB is less than workspace, tmp%s shm%s can take, with 2KiB "
 		 "for each inode and 64MiB to work in: %" PRIu64 "MiB",
-		 role->memory / MIB, (need + MIB - 1) / MIB);
+		 role->memory / MIB, changes->size > 0 ? "," : " and",
+		 changes->size > 0 ? " and changes" : "", (need + MIB - 1) / MIB);
 	return role_err(policy, name, NULL, err, why);
 }
 
@@ -342,6 +379,7 @@ static const struct key_table tables[] = {
 	{ "build",               &role_schema,   &defaults.build },
 	{ "worker",              &worker_schema, &defaults.worker },
 	{ "workspace, tmp, shm", &tmpfs_schema,  NULL },
+	{ "changes",             &changes_schema, &defaults.agent.changes },
 };
 /* clang-format on */
 const struct key_tables policy_keys = { tables, ARRAY_LEN(tables) };

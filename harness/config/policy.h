@@ -43,9 +43,14 @@ struct policy_role {
 	uint64_t stack, memlock, file_size, msgqueue, sigpending;
 	uint64_t syscalls; /* bits 1 << enum policy_syscalls */
 	struct policy_tmpfs workspace, tmp, shm;
+	struct policy_tmpfs changes; /* what may be changed in the image; size 0: nothing */
 	struct policy_environment environment; /* beside, and over, that of the jail */
 	int on_full;                           /* enum policy_on_full */
+	const char *image; /* its root: a name of the host's site.conf, or POLICY_IMAGE_HOST */
 };
+
+/* Of the host's files a listed set is the root. */
+#define POLICY_IMAGE_HOST "host"
 
 /* What happens when one of the three tmpfs is full. */
 enum policy_on_full {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sandbox/base/path.h"
+#include "sandbox/spec.h"
 
 struct unit {
 	const char *text;
@@ -349,6 +350,9 @@ PARSE_TEXT(parse_name, types_is_name,
 PARSE_TEXT(parse_symbol, types_is_identifier,
 	   "a symbol: the name of a C function, at most 63 bytes")
 
+PARSE_TEXT(parse_image, plan_is_image_name,
+	   "an image's name: 1 to 31 letters, digits, '-', '_' and '.', or host")
+
 static void print_text(const struct field *field, const void *member, struct str *out)
 {
 	const char *text = *(const char *const *) member;
@@ -461,6 +465,7 @@ const struct schema_type type_words     = { "words",      HOLDS_U64,  parse_word
 const struct schema_type type_text      = { "text",       HOLDS_TEXT, parse_text,      print_text,     "bytes" };
 const struct schema_type type_name      = { "name",       HOLDS_TEXT, parse_name,      print_text,     "bytes" };
 const struct schema_type type_symbol    = { "symbol",     HOLDS_TEXT, parse_symbol,    print_text,     "bytes" };
+const struct schema_type type_image     = { "image",      HOLDS_TEXT, parse_image,     print_text,     "bytes" };
 const struct schema_type type_path      = { "path",       HOLDS_TEXT, parse_path,      print_text,     "bytes" };
 const struct schema_type type_location  = { "location",   HOLDS_TEXT, parse_location,  print_text,     "bytes" };
 const struct schema_type type_expr      = { "expression", HOLDS_NODE, parse_expr,      NULL,           "bytes" };

@@ -80,7 +80,7 @@ extern const struct schema_type type_word;
 /* Member: uint64_t with a bit 1 << value for each name of the list; table in the details */
 extern const struct schema_type type_words;
 /* Members: const char * */
-extern const struct schema_type type_text, type_name, type_symbol, type_path;
+extern const struct schema_type type_text, type_name, type_symbol, type_path, type_image;
 /* Member: const char *; a path that may lead anywhere: absolute, or relative to the file's folder
  */
 extern const struct schema_type type_location;

@@ -145,10 +145,23 @@ static int add_environment(struct jail_spec *spec, const char *const *environmen
 	return 0;
 }
 
-/* The command and its environment, which the spec wants last, and the check of it all. */
+void compose_image(const struct policy_role *role, struct jail_spec *spec)
+{
+	if (strcmp(role->image, POLICY_IMAGE_HOST) == 0)
+		return;
+	spec->plan.root = PLAN_ROOT_IMAGE;
+	snprintf(spec->plan.image, sizeof(spec->plan.image), "%s", role->image);
+	if (role->changes.size > 0)
+		spec_add_tmpfs(spec, "/", role->changes.size, role->changes.inodes);
+}
+
+/*
+ * The root, the command and its environment, which the spec wants last, and the check of it all.
+ */
 static int finish(struct jail_spec *spec, const char *const *argv, const char *const *environment,
 		  const struct policy_role *role, struct err *err)
 {
+	compose_image(role, spec);
 	for (size_t i = 0; argv[i]; i++)
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;

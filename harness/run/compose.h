@@ -29,6 +29,12 @@ void compose_role(const struct policy *policy, const struct policy_role *role,
 		  struct jail_spec *spec);
 
 /**
+ * compose_image() - the role's root: an image, and what may be changed in it, which is the last
+ * tmpfs of a spec
+ */
+void compose_image(const struct policy_role *role, struct jail_spec *spec);
+
+/**
  * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files, tree 2
  * what it is given; the workspace is collected, all that fits into it
  * @given: what tree 2 holds; NULL: there is none

@@ -262,6 +262,8 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 		.policy = run->policy.name,
 		.weaker = run->weaker,
 		.weaker_count = run->weaker_count,
+		.images = run->images.items,
+		.image_count = run->images.count,
 		.attempt = attempt->slot->attempt,
 		.tier = "T2",
 		.trust = "OPERATOR-TRUSTED",

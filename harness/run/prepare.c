@@ -364,6 +364,9 @@ int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
 	if (check_names(plan, err) < 0 || prepare_policy(run, plan, err) < 0)
 		return -1;
 	take_plan(&run->planned, plan, &run->policy);
+	if (images_look(&run->policy, run->launcher->socket_fd, run->stop_fd, &run->arena,
+			&run->images, err) < 0)
+		return -1;
 	if (make_folder(folder_fd, "tasks", err) < 0)
 		return -1;
 	run->prepared = PREPARED_TASKS;

@@ -198,6 +198,7 @@ void record_put(struct json_writer *json, const char *key, const struct record *
 	json_put_text(json, "agent", record->agent);
 	json_put_text(json, "policy", record->policy);
 	record_put_texts(json, "weaker", record->weaker, record->weaker_count);
+	record_put_texts(json, "images", record->images, record->image_count);
 	json_put_int(json, "attempt", record->attempt);
 	json_put_text(json, "tier", record->tier);
 	json_put_text(json, "trust", record->trust);

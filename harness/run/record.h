@@ -124,6 +124,8 @@ struct record {
 	const char *policy;
 	const char *const *weaker; /* walls that the policy has weaker than the shipped default */
 	size_t weaker_count;
+	const char *const *images; /* of the jails, see images.h */
+	size_t image_count;
 	uint32_t attempt;        /* from 1 */
 	const char *tier;        /* "T1", "T2", "T3", "IN-PROCESS" */
 	const char *trust;       /* "OPERATOR-TRUSTED", or which witness */

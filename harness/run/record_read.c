@@ -242,6 +242,8 @@ int record_read(const struct json_value *value, struct arena *arena, struct reco
 	    /* Absent in records of earlier builds. */
 	    record_read_texts(json_member(value, "weaker"), arena, &made.weaker, &made.weaker_count,
 			      err) < 0 ||
+	    record_read_texts(json_member(value, "images"), arena, &made.images, &made.image_count,
+			      err) < 0 ||
 	    read_times(json_member(value, "times"), &made.times, err) < 0 ||
 	    read_total(value, "rejected", &made.rejected, err) < 0 ||
 	    read_total(value, "unused", &made.unused, err) < 0)

@@ -11,6 +11,7 @@
 #include "harness/config/policy_diff.h"
 #include "harness/judge/constants.h"
 #include "harness/run/prepare.h"
+#include "harness/run/record_read.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
@@ -77,6 +78,7 @@ static void put_plan(const struct run *run, const struct digest *planned, struct
 	json_put_digest(json, "policy", &run->planned.policy);
 	json_put_text(json, "policy_name", run->policy.name);
 	record_put_texts(json, "weaker", run->weaker, run->weaker_count);
+	record_put_texts(json, "images", run->images.items, run->images.count);
 	json_put_digest(json, "judge", &run->planned.judge);
 	json_put_text(json, "scoring", SCORING);
 	json_put_int(json, "blocks", JUDGE_BLOCKS);
@@ -170,6 +172,8 @@ int run_create(struct run *run, const struct run_place *place, const struct run_
 struct past {
 	bool is_planned, is_committed;
 	struct digest planned, commitment;
+	struct image_list images; /* in the arena */
+	struct arena *arena;
 };
 
 static int note_past(struct past *past, const struct journal_entry *entry, struct err *err)
@@ -182,6 +186,10 @@ static int note_past(struct past *past, const struct journal_entry *entry, struc
 	if (json_get_digest(entry->fields, is_plan ? "planned" : "commitment",
 			    is_plan ? &past->planned : &past->commitment, err) < 0)
 		return err_wrap(err, "line %llu of the journal", (unsigned long long) entry->seq);
+	if (is_plan && record_read_texts(json_member(entry->fields, "images"), past->arena,
+					 &past->images.items, &past->images.count, err) < 0)
+		return err_wrap(err, "line %llu of the journal: images",
+				(unsigned long long) entry->seq);
 	past->is_planned = past->is_planned || is_plan;
 	past->is_committed = past->is_committed || is_commitment;
 	return 0;
@@ -233,6 +241,17 @@ static int load_policy(struct run *run, struct err *err)
 	return 0;
 }
 
+/* Of another image a resumed run would be another one. */
+static int look_at_images(struct run *run, const struct past *past, struct err *err)
+{
+	if (images_look(&run->policy, run->launcher->socket_fd, run->stop_fd, &run->arena,
+			&run->images, err) < 0)
+		return -1;
+	if (!past->is_planned)
+		return 0;
+	return images_check(&past->images, &run->images, err);
+}
+
 /* The journal may have been cut off before its first lines were all there. */
 static int open_journal(struct run *run, struct err *err)
 {
@@ -271,7 +290,7 @@ int run_resume(struct run *run, const struct run_place *place, const struct laun
 	       struct progress *progress, struct err *err)
 {
 	struct digest planned, judge;
-	struct past past = { .is_planned = false };
+	struct past past = { .arena = &run->arena };
 
 	reset(run, place, launcher, progress);
 	if (open_programs(run, &judge, err) < 0 || read_past(run, &past, err) < 0)
@@ -280,7 +299,8 @@ int run_resume(struct run *run, const struct run_place *place, const struct laun
 			 &planned, err) < 0)
 		return err->sys == ENOENT ? err_wrap(err, "no run was begun there") : -1;
 	slots_init(&run->slots, &run->planned, &run->arena);
-	if (load_policy(run, err) < 0 || open_journal(run, err) < 0 || replay(run, NULL, err) < 0 ||
+	if (load_policy(run, err) < 0 || look_at_images(run, &past, err) < 0 ||
+	    open_journal(run, err) < 0 || replay(run, NULL, err) < 0 ||
 	    check_judge(run, &judge, err) < 0)
 		return -1;
 	if (start_keeper(run, past.is_committed ? &past.commitment : NULL, err) < 0 ||

@@ -7,6 +7,7 @@
 #include "harness/evidence/digest.h"
 #include "harness/judge/keeper.h"
 #include "harness/run/cpus.h"
+#include "harness/run/images.h"
 #include "harness/run/journal.h"
 #include "harness/run/launcher.h"
 #include "harness/run/planned.h"
@@ -72,6 +73,7 @@ struct run {
 	struct policy policy;
 	const char *const *weaker; /* walls that the policy has weaker than the shipped default */
 	size_t weaker_count;
+	struct image_list images; /* of its jails */
 	struct journal journal;
 	struct keeper keeper;
 	struct progress *progress; /* borrowed */

@@ -36,6 +36,31 @@ TEST(an_agents_jail_has_the_tighter_of_both_limits)
 	CHECK_INT(spec.collect.wanted, 1);
 }
 
+TEST(an_image_of_the_policy_is_the_root_and_changes_are_the_last_tmpfs)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+	const struct stream_counts given = { .files = 1 };
+
+	load();
+	CHECK_OK(compose_agent(&policy, &task, &given, argv, &spec, &err));
+	CHECK_INT(spec.plan.root, PLAN_ROOT_HOST);
+	CHECK_STR(spec.plan.image, "");
+	policy.agent.image = "rocm";
+	CHECK_OK(compose_agent(&policy, &task, &given, argv, &spec, &err));
+	CHECK_INT(spec.plan.root, PLAN_ROOT_IMAGE);
+	CHECK_STR(spec.plan.image, "rocm");
+	policy.agent.changes.size = 16 * MIB;
+	CHECK_OK(compose_agent(&policy, &task, &given, argv, &spec, &err));
+	CHECK_STR(spec.plan.tmpfs[spec.plan.tmpfs_count - 1].path, "/");
+	CHECK_INT(spec.plan.tmpfs[spec.plan.tmpfs_count - 1].bytes, 16 * MIB);
+	/* Each role has its own. */
+	CHECK_OK(compose_build(&policy, &task.build, &spec, &err));
+	CHECK_INT(spec.plan.root, PLAN_ROOT_HOST);
+	policy.worker.image = "other";
+	CHECK_OK(compose_worker(&policy, "a.so", "f", 0, &spec, &err));
+	CHECK_STR(spec.plan.image, "other");
+}
+
 TEST(what_an_agent_is_given_lies_in_a_tmpfs_that_holds_it_and_no_more)
 {
 	static const char *const argv[] = { "/bin/true", NULL };

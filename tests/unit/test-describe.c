@@ -138,6 +138,29 @@ TEST(folders_that_the_launcher_covers_are_covered)
 	arena_done(&arena);
 }
 
+TEST(an_image_is_the_root_and_its_changes_have_limits)
+{
+	describe(0, 0);
+	spec.plan.root = PLAN_ROOT_IMAGE;
+	snprintf(spec.plan.image, sizeof(spec.plan.image), "rocm");
+	make();
+	CHECK_STR(jail.tree[0].path, "/");
+	CHECK_STR(jail.tree[0].kind, "image");
+	CHECK_STR(jail.tree[0].source, "rocm");
+	CHECK_STR(jail.tree[0].type, "overlay");
+	CHECK_STR(jail.tree[0].attributes, "ro,nosuid,nodev");
+	for (size_t i = 0; i < jail.tree_count; i++)
+		CHECK(strcmp(jail.tree[i].path, "/usr") != 0);
+	spec_add_tmpfs(&spec, "/", 77 * MIB, 100);
+	make();
+	CHECK_STR(jail.tree[0].attributes, "rw,nosuid,nodev");
+	for (size_t i = 0; i < jail.limit_count; i++)
+		if (strcmp(jail.limits[i].name, "/") == 0 &&
+		    strcmp(jail.limits[i].unit, "bytes") == 0)
+			CHECK_STR(jail.limits[i].value, "80740352");
+	arena_done(&arena);
+}
+
 TEST(a_worker_has_no_sockets_and_its_refusals_are_not_counted)
 {
 	size_t sockets = 0;

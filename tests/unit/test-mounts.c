@@ -317,6 +317,156 @@ TEST(nothing_is_made_on_the_host_through_a_link_of_the_plan)
 	CHECK(!made);
 }
 
+/* --- an image: here a folder, bound --- */
+
+/* A folder of its own file system with these files; a leading '>' is a link, a '/' at the end a
+ * folder. */
+static void image(const char *const *files, size_t count)
+{
+	auto_fd context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+
+	leave();
+	CHECK(context >= 0 && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0);
+	mounts.image_fd = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	CHECK(mounts.image_fd >= 0);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = files[i];
+		const size_t len = strlen(name);
+
+		if (name[0] == '>')
+			CHECK(symlinkat("/etc", mounts.image_fd, name + 1) == 0);
+		else if (name[len - 1] == '/')
+			CHECK(mkdirat(mounts.image_fd, name, 0755) == 0);
+		else
+			CHECK(mknodat(mounts.image_fd, name, S_IFREG | 0644, 0) == 0);
+	}
+}
+
+TEST(an_image_is_the_root_with_what_the_plan_puts_over_it_and_can_not_be_written)
+{
+	static const char *const files[] = { "bin/",       "bin/tool", "etc/",
+					     "etc/passwd", "mnt/",     "mnt/kept" };
+	struct stat info;
+
+	image(files, ARRAY_LEN(files));
+	add((struct plan_row){ PLAN_IMAGE, "", "test" });
+	add((struct plan_row){ PLAN_TEXT, "etc/passwd", "ours" });
+	add((struct plan_row){ PLAN_PROC, "proc" });
+	add((struct plan_row){ PLAN_MASK, "proc/kcore", .optional = true });
+	add((struct plan_row){ PLAN_TMPFS, "work", .tmpfs = &own });
+	perform();
+	CHECK(access("/bin/tool", F_OK) == 0 && access("/mnt/kept", F_OK) == 0);
+	check_text("/etc/passwd", "ours");
+	check_flags("/", ST_RDONLY | ST_NOSUID | ST_NODEV, 0);
+	CHECK(mkdir("/x", 0755) < 0 && errno == EROFS);
+	CHECK(unlink("/bin/tool") < 0 && errno == EROFS);
+	CHECK(stat("/", &info) == 0 && info.st_uid == 0 && (info.st_mode & 07777) == 0755);
+	CHECK(mkdir("/work/d", 0755) == 0);
+	CHECK_INT(mounts.tmpfs_count, 1);
+	CHECK(access("/usr", F_OK) < 0 && access("../usr", F_OK) < 0);
+	mounts_done(&mounts);
+	CHECK_INT(mounts.stage_fd, -1);
+	end();
+}
+
+TEST(what_is_changed_in_an_image_has_its_caps_and_its_tmpfs_behind_all_others)
+{
+	static const struct tmpfs_slice changes = { .path = "/", .bytes = 64 << 10, .inodes = 32 };
+	static const char *const files[] = { "bin/", "bin/tool" };
+	static char block[128 << 10];
+	struct stat info;
+	auto_fd fd = -1;
+
+	image(files, ARRAY_LEN(files));
+	add((struct plan_row){ PLAN_IMAGE, "", "test", .tmpfs = &changes });
+	add((struct plan_row){ PLAN_TMPFS, "work", .tmpfs = &own });
+	perform();
+	check_flags("/", ST_NOSUID | ST_NODEV, ST_RDONLY);
+	CHECK(stat("/", &info) == 0);
+	CHECK_INT(info.st_uid, OWNER);
+	fd = open("/bin/tool", O_WRONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK(write(fd, block, sizeof(block)) < (ssize_t) sizeof(block));
+	CHECK(write(fd, block, sizeof(block)) < 0 && errno == ENOSPC);
+	CHECK_INT(mounts.tmpfs_count, 2);
+	CHECK(faccessat(mounts.tmpfs_fd[1], "files/bin/tool", F_OK, 0) == 0);
+	CHECK(mkdirat(mounts.tmpfs_fd[1], "e", 0755) < 0 && errno == EROFS);
+	end();
+}
+
+TEST(a_link_or_a_file_of_an_image_where_a_mount_belongs_stops_it_and_is_named)
+{
+	static const struct {
+		const char *files[3], *target, *want;
+		enum plan_kind kind;
+	} cases[] = {
+		{ { ">work" },
+		  "work",
+		  "image 'test' has a link in the way, which is not followed: make it a folder, or "
+		  "leave it out: tmpfs '/work': ",
+		  PLAN_TMPFS },
+		{ { ">run" }, "run/out", "image 'test' has a link in the way", PLAN_TMPFS },
+		{ { "work" },
+		  "work",
+		  "image 'test' has a file in the way: make it a folder, or leave it out: tmpfs "
+		  "'/work': ",
+		  PLAN_TMPFS },
+		{ { ">proc" },
+		  "proc",
+		  "image 'test' has a link in the way, which is not followed: make it a folder, or "
+		  "leave it out: proc '/proc': ",
+		  PLAN_PROC },
+		{ { ">etc" }, "etc/passwd", "image 'test' has a link in the way", PLAN_TEXT },
+		{ { "etc/", "etc/passwd/" },
+		  "etc/passwd",
+		  "image 'test' has a folder in the way: leave it out: text '/etc/passwd': ",
+		  PLAN_TEXT },
+	};
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		size_t count = 0;
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			while (cases[i].files[count])
+				count++;
+			image(cases[i].files, count);
+			add((struct plan_row){ PLAN_IMAGE, "", "test" });
+			add((struct plan_row){ cases[i].kind, cases[i].target, "text",
+					       .tmpfs = &own });
+			CHECK_INT(mounts_perform(&mounts, &plan, &err), -1);
+			CHECK_INT(err.kind, ERR_HOST);
+			if (strncmp(err.text, cases[i].want, strlen(cases[i].want)) != 0)
+				check_fail(__FILE__, __LINE__, "%s", err.text);
+			_exit(0);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	}
+	CHECK(access("/etc/out", F_OK) < 0);
+}
+
+TEST(a_link_of_an_image_in_place_of_a_text_of_ours_is_replaced)
+{
+	static const char *const files[] = { "etc/", ">etc/passwd" };
+
+	image(files, ARRAY_LEN(files));
+	add((struct plan_row){ PLAN_IMAGE, "", "test" });
+	add((struct plan_row){ PLAN_TEXT, "etc/passwd", "ours" });
+	perform();
+	check_text("/etc/passwd", "ours");
+	end();
+}
+
+TEST(an_image_that_nobody_gave_or_that_comes_late_is_our_own_mistake)
+{
+	leave();
+	add((struct plan_row){ PLAN_IMAGE, "", "test" });
+	check_refused(ERR_SYS, "image 'test': no mount was given for it");
+}
+
 static int make_one(int dev_fd, const void *name, struct err *e)
 {
 	if (mknodat(dev_fd, name, S_IFREG | 0444, 0) < 0)

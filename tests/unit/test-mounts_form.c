@@ -25,6 +25,7 @@ TEST(each_kind_that_is_a_mount_has_a_form_and_no_other)
 	CHECK_STR(attributes_of(mounts_form(PLAN_MASK)), "ro,nosuid,nodev,noexec");
 	CHECK_STR(attributes_of(mounts_form(PLAN_READ_ONLY)), "ro,nosuid,nodev,noexec");
 	CHECK_STR(attributes_of(&mounts_root_form), "ro,nosuid,nodev");
+	CHECK_STR(attributes_of(mounts_form(PLAN_IMAGE)), "ro,nosuid,nodev");
 	CHECK_STR(mounts_form(PLAN_TERMINALS)->type, "devpts");
 	CHECK(!mounts_form(PLAN_BIND)->type);
 }

@@ -140,6 +140,88 @@ TEST(masks_come_after_what_they_cover)
 	CHECK(find(&plan, "usr/libexec/proctor") > find(&plan, "usr"));
 }
 
+static struct plan_slice image_with(const char *name)
+{
+	struct plan_slice slice = slice_with("/work");
+
+	slice.root = PLAN_ROOT_IMAGE;
+	memcpy(slice.image, name, MIN_OF(strlen(name), sizeof(slice.image)));
+	return slice;
+}
+
+TEST(an_image_is_named_and_never_by_a_path)
+{
+	static const char *const good[] = { "a", "A.b-c_9", "0123456789012345678901234567890" };
+	static const char *const bad[] = {
+		"",   ".a",  "-a",  "_a",       "/a",
+		"..", "a/b", "a b", "\xc3\xa4", "01234567890123456789012345678901"
+	};
+	struct plan_slice slice;
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		slice = image_with(good[i]);
+		CHECK(accepts(&slice) && plan_is_image_name(good[i]));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		slice = image_with(bad[i]);
+		if (accepts(&slice) || plan_is_image_name(bad[i]))
+			check_fail(__FILE__, __LINE__, "'%s' was accepted", bad[i]);
+	}
+	slice = image_with("a");
+	slice.root = PLAN_ROOT_HOST;
+	CHECK(!accepts(&slice));
+	slice.root = PLAN_ROOT_IMAGE + 1;
+	CHECK(!accepts(&slice));
+}
+
+TEST(the_root_is_the_image_and_nothing_of_the_hosts_files_is_there)
+{
+	struct plan_slice slice = image_with("rocm");
+	struct plan plan;
+
+	plan_make(&slice, &plan);
+	CHECK_INT(plan.rows[0].kind, PLAN_IMAGE);
+	CHECK_STR(plan.rows[0].source, "rocm");
+	CHECK(!plan.rows[0].tmpfs);
+	for (size_t i = 0; i < plan.count; i++)
+		if (plan.rows[i].kind == PLAN_BIND || plan.rows[i].kind == PLAN_AS_HOST)
+			CHECK(strncmp(plan.rows[i].source, "/sys/", 5) == 0);
+	CHECK_INT(find(&plan, "etc/passwd")->kind, PLAN_TEXT);
+	CHECK_INT(find(&plan, "dev")->kind, PLAN_DEVICES);
+	CHECK_INT(find(&plan, "proc/sys")->kind, PLAN_READ_ONLY);
+	CHECK_INT(find(&plan, "proc/kcore")->kind, PLAN_MASK);
+	CHECK_INT(find(&plan, "work")->kind, PLAN_TMPFS);
+}
+
+TEST(what_is_changed_in_an_image_is_its_last_tmpfs_and_no_mount_of_its_own)
+{
+	struct plan_slice slice = image_with("rocm");
+	struct plan plan;
+	size_t count = 0;
+
+	slice.tmpfs[1] = (struct tmpfs_slice){ .path = "/", .bytes = MIB, .inodes = 100 };
+	slice.tmpfs_count = 2;
+	CHECK(accepts(&slice));
+	plan_make(&slice, &plan);
+	CHECK(plan.rows[0].tmpfs == &slice.tmpfs[1]);
+	for (size_t i = 0; i < plan.count; i++)
+		count += plan.rows[i].kind == PLAN_TMPFS;
+	CHECK_INT(count, 1);
+	slice.tmpfs[2] = slice.tmpfs[0];
+	snprintf(slice.tmpfs[2].path, sizeof(slice.tmpfs[2].path), "/tmp");
+	slice.tmpfs_count = 3;
+	CHECK(!accepts(&slice));
+	slice.tmpfs_count = 2;
+	slice.root = PLAN_ROOT_HOST;
+	slice.image[0] = '\0';
+	CHECK(!accepts(&slice));
+	slice = image_with("rocm");
+	slice.tmpfs_count = 0;
+	CHECK(accepts(&slice));
+	plan_make(&slice, &plan);
+	CHECK(!plan.rows[0].tmpfs);
+}
+
 TEST(an_empty_root_has_procfs_and_the_given_tree_alone)
 {
 	struct plan_slice slice = { .root = PLAN_ROOT_EMPTY };

@@ -22,10 +22,11 @@ static int open_policies(void)
 
 static void check_same_role(const struct policy_role *got, const struct policy_role *want)
 {
-	/* All members but the last two are uint64_t: there is no padding before them. */
+	/* All members but the last three are uint64_t: there is no padding before them. */
 	CHECK(memcmp(got, want, offsetof(struct policy_role, environment)) == 0);
 	CHECK_INT(got->environment.count, want->environment.count);
 	CHECK_INT(got->on_full, want->on_full);
+	CHECK_STR(got->image, want->image);
 }
 
 TEST(the_shipped_policy_says_what_the_defaults_are)
@@ -51,11 +52,11 @@ TEST(the_shipped_policy_leaves_no_default_out)
 {
 	static const char *const roles[] = { "agent", "build", "worker" };
 	static const char *const keys[] = {
-		"wall",    "cpu",      "idle",       "grace",     "memory",      "pids", "cpus",
-		"output",  "nofile",   "stack",      "memlock",   "file_size",   "tmp",  "shm",
-		"on_full", "msgqueue", "sigpending", "workspace", "environment",
+		"wall",    "cpu",      "idle",       "grace",     "memory",      "pids",  "cpus",
+		"output",  "nofile",   "stack",      "memlock",   "file_size",   "tmp",   "shm",
+		"on_full", "msgqueue", "sigpending", "workspace", "environment", "image", "changes",
 	};
-	static const char *const caps[] = { "workspace", "tmp", "shm" };
+	static const char *const caps[] = { "workspace", "tmp", "shm", "changes" };
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	auto_fd folder_fd = open_policies();
 	auto_fd fd = openat(folder_fd, "default.yaml", O_RDONLY | O_CLOEXEC);
@@ -154,6 +155,18 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
 		  "can "
 		  "take, with 2KiB for each inode and 64MiB to work in: 2195MiB" },
+		{ HEAD "agent: {image: a/b}\n",
+		  "p.yaml:3: key 'image': 'a/b' is not an image's name: 1 to 31 letters, digits, "
+		  "'-', '_' and '.', or host" },
+		{ HEAD "build:\n  changes: {size: 1MiB}\n",
+		  "p.yaml:4: key 'changes': nobody changes the host's files: name an image, or "
+		  "leave it out" },
+		{ HEAD "build: {image: a, changes: {size: 1KiB}}\n",
+		  "p.yaml:3: key 'changes': no change fits into less than 64KiB; 0 is a read-only "
+		  "root" },
+		{ HEAD "worker: {image: a, changes: {size: 2GiB}}\n",
+		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp, shm and "
+		  "changes can take, with 2KiB for each inode and 64MiB to work in: 2243MiB" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -25,6 +25,7 @@ static const struct base {
 	     "99, cpus: 2, "                                                                     \
 	     "output: 1MiB, nofile: 99, workspace: {size: 64KiB, inodes: 16}, "                  \
 	     "tmp: {size: 64KiB, inodes: 16}, shm: {size: 64KiB, inodes: 16}, stack: 1MiB, "     \
+	     "image: rocm, changes: {size: 0, inodes: 16}, "                                     \
 	     "memlock: 1MiB, file_size: 1MiB, msgqueue: 1MiB, sigpending: 99, " more             \
 	     "environment: {A: b}}\n"
 	  ROLE("agent", "syscalls: [], ") ROLE("build", "syscalls: [], ") ROLE("worker", "") },

@@ -301,6 +301,26 @@ TEST(who_asks_for_no_limit_of_cpu_time_gets_the_sites)
 				   "administrator raise 'jail.cpus' in site.conf");
 }
 
+TEST(an_image_is_one_that_is_listed_and_only_images_are_changed)
+{
+	spec_init(&spec, "test");
+	spec.plan.root = PLAN_ROOT_IMAGE;
+	snprintf(spec.plan.image, sizeof(spec.plan.image), "rocm");
+	CHECK_OK(parse("root.host no\nsource rocm folder /srv/rocm"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	CHECK(site_source(&site, "rocm") && !site_source(&site, "roc"));
+	check_bound("source other squashfs /srv/rocm",
+		    "jail 'test': there is no image 'rocm' for jails on this host: its "
+		    "administrator can list it in site.conf ('source rocm squashfs /PATH')");
+	spec_add_tmpfs(&spec, "/", MIB, 100);
+	CHECK_OK(parse("source rocm erofs /srv/rocm"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	check_bound("source rocm folder /srv/rocm",
+		    "jail 'test': image 'rocm' is a folder of this host, which no jail changes: "
+		    "make a squashfs or erofs image of it, or do without a root that can be "
+		    "changed");
+}
+
 TEST(a_device_that_is_not_listed_is_refused_by_name)
 {
 	spec_init(&spec, "test");

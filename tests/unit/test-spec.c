@@ -173,6 +173,24 @@ TEST(what_is_collected_is_a_tmpfs_of_the_jail)
 	check_refused("collecting");
 }
 
+TEST(an_image_can_be_the_root_and_what_is_changed_in_it_takes_memory)
+{
+	good()->plan.root = PLAN_ROOT_IMAGE;
+	check_refused("an image has a name");
+	snprintf(spec.plan.image, sizeof(spec.plan.image), "rocm");
+	CHECK_OK(spec_check(&spec, &err));
+	spec_add_tmpfs(&spec, "/", GIB, 16);
+	check_refused("filled to the brim");
+	spec.cgroup.memory = 2 * GIB;
+	CHECK_OK(spec_check(&spec, &err));
+	spec.tree_count = 1;
+	spec.trees[0].limits = STREAM_LIMITS_DEFAULT;
+	snprintf(spec.trees[0].path, sizeof(spec.trees[0].path), "/opt");
+	check_refused("can not be unpacked");
+	memset(spec.plan.image, 'a', sizeof(spec.plan.image));
+	check_refused("does not end");
+}
+
 TEST(clients_choose_neither_root_nor_masks)
 {
 	good()->plan.root = PLAN_ROOT_EMPTY;

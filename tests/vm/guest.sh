@@ -31,7 +31,7 @@ build/proctor doctor >$out/doctor.txt 2>&1
 # machine may stand still for longer than a candidate takes; 70 and 80, which need marks that came
 # out or the build with hooks. The longest first.
 files='tests/e2e/25-drill.sh tests/e2e/40-limits.sh tests/e2e/10-jail.sh tests/e2e/42-killed.sh tests/e2e/41-endings.sh
-tests/e2e/22-behaviours.sh tests/vm/guest-*.sh tests/e2e/30-freeze.sh tests/e2e/15-doctor.sh tests/e2e/20-walls.sh tests/vm/gpu.sh'
+tests/e2e/22-behaviours.sh tests/vm/guest-*.sh tests/e2e/30-freeze.sh tests/e2e/15-doctor.sh tests/e2e/48-images.sh tests/e2e/20-walls.sh tests/vm/gpu.sh'
 # Where minutes count: the walls and limits, and what other hosts here have not.
 quick='tests/e2e/25-drill.sh tests/e2e/41-endings.sh tests/vm/guest-*.sh tests/e2e/20-walls.sh tests/vm/gpu.sh'
 # The attacks without walls: they harm the machine, so they are the last and alone.
