@@ -178,7 +178,9 @@ static void put(const struct floor *floor, size_t at, int root_fd, int dev_fd, i
 	case PLAN_READ_ONLY:
 		put_clone(root_fd, root_fd, row->target, row);
 		break;
+	/* The floor's jail has neither. */
 	case PLAN_GIVEN:
+	case PLAN_IMAGE:
 		break;
 	}
 }
