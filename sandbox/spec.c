@@ -237,6 +237,8 @@ static int check_collect(const struct jail_spec *spec, struct err *err)
 		return 0;
 	if (collect->tmpfs >= spec->plan.tmpfs_count)
 		return err_set(err, ERR_INPUT, "there is no tmpfs %u to collect", collect->tmpfs);
+	if (strcmp(spec->plan.tmpfs[collect->tmpfs].path, "/") == 0)
+		return err_set(err, ERR_INPUT, "what is changed in an image is not collected");
 	if (!ends(collect->folder, sizeof(collect->folder)) ||
 	    (collect->folder[0] && !path_is_relative(collect->folder)))
 		return err_set(err, ERR_INPUT, "the folder to collect, '%.64s', is no plain path",

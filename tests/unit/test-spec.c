@@ -187,6 +187,13 @@ TEST(an_image_can_be_the_root_and_what_is_changed_in_it_takes_memory)
 	spec.trees[0].limits = STREAM_LIMITS_DEFAULT;
 	snprintf(spec.trees[0].path, sizeof(spec.trees[0].path), "/opt");
 	check_refused("can not be unpacked");
+	spec.tree_count = 0;
+	spec.collect.wanted = 1;
+	spec.collect.limits = STREAM_LIMITS_DEFAULT;
+	spec.collect.wall_ms = 1000;
+	CHECK_OK(spec_check(&spec, &err));
+	spec.collect.tmpfs = spec.plan.tmpfs_count - 1;
+	check_refused("what is changed in an image is not collected");
 	memset(spec.plan.image, 'a', sizeof(spec.plan.image));
 	check_refused("does not end");
 }
