@@ -59,8 +59,9 @@ struct jail {
 	int devices_fd; /* the mount that becomes /dev */
 	int denied_fd;  /* the page that pid 1 counts refused calls in */
 	struct denied_page *denied;
-	struct report start;      /* what pid 1 said first */
-	struct message_fds tmpfs; /* a read-only clone of each */
+	struct report start;         /* what pid 1 said first */
+	struct message_fds tmpfs;    /* a read-only clone of each */
+	struct message_fds services; /* their sockets, until the client has them */
 };
 
 /* -- jail_lease.c -- */

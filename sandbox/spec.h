@@ -7,6 +7,7 @@
 #include "sandbox/base/err.h"
 #include "sandbox/base/names.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/net.h"
 #include "sandbox/plan.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp.h"
@@ -93,6 +94,7 @@ struct jail_spec {
 	struct rlimit_slice rlimits;
 	struct time_slice time;
 	struct collect_slice collect;
+	struct net_slice net; /* the client gets a socket for each */
 	uint32_t tree_count;
 	uint32_t pass_count;
 	uint32_t has_program;     /* 1: SPEC_FD_PROGRAM comes along */
@@ -101,7 +103,7 @@ struct jail_spec {
 	uint32_t ends_on_full;    /* 1: a tmpfs that is full ends the jail */
 	uint32_t accept_landlock; /* 1: a kernel without Landlock will do */
 	uint32_t device_count;
-	uint32_t extra_calls;     /* lists of calls beside the usual: SECCOMP_BIT() of each */
+	uint32_t extra_calls; /* lists of calls beside the usual: SECCOMP_BIT() of each */
 	struct tree_slice trees[SPEC_TREES_MAX];
 	struct device_name devices[SPEC_DEVICES_MAX];
 };
