@@ -10,7 +10,8 @@
  * other side has gone.
  */
 enum report_kind {
-	REPORT_STARTED,        /* the payload runs; brings its pidfd, and each tmpfs */
+	REPORT_STARTED,        /* the payload runs; brings its pidfd, each tmpfs, and the services'
+				  sockets */
 	REPORT_FAILED,         /* the jail could not be built; err says why */
 	REPORT_NOT_FOUND,      /* it was built, but there is no such program */
 	REPORT_NOT_EXECUTABLE, /* it was built, but the program can not be executed */

@@ -41,6 +41,8 @@ struct init {
 	const struct brief *brief;
 	struct mounts mounts;
 	int listener_fd; /* where refused calls wait; -1: none do */
+	uint32_t service_count;
+	int service_fd[NET_SERVICES_MAX];
 	struct denied_page *denied;
 };
 
@@ -77,6 +79,19 @@ static int bring_up_loopback(struct init *init, struct err *err)
 {
 	(void) init;
 	return net_loopback_up(err);
+}
+
+/* Our own collector has nobody to talk to. */
+static int open_services(struct init *init, struct err *err)
+{
+	const struct net_slice *net = &init->brief->spec.net;
+
+	if (init->brief->payload == BRIEF_COLLECT)
+		return 0;
+	if (net_listen(net, init->service_fd, err) < 0)
+		return -1;
+	init->service_count = net->count;
+	return 0;
 }
 
 static int set_host_name(struct init *init, struct err *err)
@@ -120,6 +135,7 @@ static const struct {
 	{ "cgroups",          join_groups },
 	{ "cgroup namespace", hide_groups },
 	{ "loopback",         bring_up_loopback },
+	{ "services",         open_services },
 	{ "host name",        set_host_name },
 	{ "file tree",        build_tree },
 };
@@ -153,6 +169,8 @@ static int tell_started(struct init *init, int pid_fd, const struct report *repo
 		fds.fd[fds.count++] = pid_fd;
 		for (size_t i = 0; i < init->mounts.tmpfs_count; i++)
 			fds.fd[fds.count++] = init->mounts.tmpfs_fd[i];
+		for (uint32_t i = 0; i < init->service_count; i++)
+			fds.fd[fds.count++] = init->service_fd[i];
 	}
 	return report_send(BRIEF_MONITOR_FD, report, &fds, err);
 }
@@ -237,6 +255,9 @@ static int run(struct init *init, struct err *err)
 	if (tell_started(init, pid_fd, &report, err) < 0)
 		return -1;
 	mounts_done(&init->mounts);
+	/* From here on they are the client's alone: what it closes is closed. */
+	while (init->service_count > 0)
+		close(init->service_fd[--init->service_count]);
 	close(pid_fd);
 	if (report.kind != REPORT_STARTED)
 		return 0;

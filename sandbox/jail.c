@@ -312,6 +312,22 @@ static int init_lost(const struct jail *jail, struct err *err)
 			       : "; an archive in a tmpfs is memory: have it written to a disk");
 }
 
+/* Behind the pidfd come a clone of each tmpfs, and the services' sockets. */
+static int sort_started(struct jail *jail, struct err *err)
+{
+	struct message_fds *got = &jail->tmpfs;
+	size_t services = jail->payload == BRIEF_EXECUTE ? jail->spec->net.count : 0;
+
+	if (got->count < 1 + services)
+		return err_set(err, ERR_SYS, "pid 1 forgot a descriptor");
+	jail->payload_fd = fd_take(&got->fd[0]);
+	for (size_t i = 0; i < services; i++)
+		jail->services.fd[i] = fd_take(&got->fd[got->count - services + i]);
+	jail->services.count = services;
+	got->count -= services;
+	return 0;
+}
+
 static int wait_for_start(struct jail *jail, struct err *err)
 {
 	struct pollfd ready[] = {
@@ -348,10 +364,7 @@ static int wait_for_start(struct jail *jail, struct err *err)
 		*err = jail->start.err;
 		return -1;
 	}
-	if (jail->tmpfs.count < 1)
-		return err_set(err, ERR_SYS, "pid 1 forgot the payload's pidfd");
-	jail->payload_fd = fd_take(&jail->tmpfs.fd[0]);
-	return 0;
+	return sort_started(jail, err);
 }
 
 /* clang-format off */

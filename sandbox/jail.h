@@ -63,8 +63,9 @@ struct jail {
 	int mounts_fd;  /* the mount namespace: see jail_let_go() */
 	struct image image;
 	struct denied_page *denied;
-	struct report start;      /* what pid 1 said first */
-	struct message_fds tmpfs; /* each, to ask how full it is; a clone of the collected one */
+	struct report start;         /* what pid 1 said first */
+	struct message_fds tmpfs;    /* each, to ask how full it is; a clone of the collected one */
+	struct message_fds services; /* their sockets, until the client has them */
 };
 
 /* -- jail_lease.c -- */

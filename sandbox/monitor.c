@@ -334,13 +334,18 @@ static void tell_failure(struct spec_fds *fds, const struct jail *jail, const st
 	tell(fds, &event, NULL);
 }
 
-static void tell_started(const struct jail *jail)
+static void tell_started(struct jail *jail)
 {
 	struct started_fds started = { .pid_fd = jail->payload_fd,
 				       .freeze_fd = -1,
 				       .events_fd = -1 };
 	int leaf_fd = cgroup_clone_fd(&jail->cgroup);
 
+	while (started.service_count < jail->services.count) {
+		started.service_fd[started.service_count] =
+			jail->services.fd[started.service_count];
+		started.service_count++;
+	}
 	if (jail->spec->freezable) {
 		started.freeze_fd = openat(leaf_fd, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
 		started.events_fd = openat(leaf_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -348,6 +353,7 @@ static void tell_started(const struct jail *jail)
 	tell(jail->fds, &(struct event){ .kind = EVENT_STARTED }, &started);
 	fd_close(&started.freeze_fd);
 	fd_close(&started.events_fd);
+	message_fds_done(&jail->services); /* a copy of ours would keep a port open */
 }
 
 static int collect(struct jail *first, const struct lease *lease, struct err *err)

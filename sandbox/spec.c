@@ -249,6 +249,18 @@ static int check_collect(const struct jail_spec *spec, struct err *err)
 	return stream_limits_check(&collect->limits, err);
 }
 
+/* A worker talks to the judge, and has no calls for sockets. */
+static int check_services(const struct jail_spec *spec, struct err *err)
+{
+	if (net_check(&spec->net, err) < 0)
+		return -1;
+	if (spec->freezable && spec->net.count > 0)
+		return err_set(err, ERR_INPUT,
+			       "a jail that can be frozen has no services, and %u are asked for",
+			       spec->net.count);
+	return 0;
+}
+
 static int check_devices(const struct jail_spec *spec, struct err *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
@@ -275,7 +287,7 @@ int spec_check(const struct jail_spec *spec, struct err *err)
 	    plan_check(&spec->plan, err) < 0 || check_cgroup(&spec->cgroup, err) < 0 ||
 	    check_time(&spec->time, err) < 0 || check_memory(spec, err) < 0 ||
 	    check_trees(spec, err) < 0 || check_collect(spec, err) < 0 ||
-	    check_devices(spec, err) < 0)
+	    check_devices(spec, err) < 0 || check_services(spec, err) < 0)
 		return -1;
 	if (spec->extra_calls >> SECCOMP_EXTRAS != 0)
 		return err_set(err, ERR_INPUT, "lists of calls that nobody knows: %#x",

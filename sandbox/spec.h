@@ -7,6 +7,7 @@
 #include "sandbox/base/err.h"
 #include "sandbox/base/names.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/net.h"
 #include "sandbox/plan.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp.h"
@@ -93,6 +94,7 @@ struct jail_spec {
 	struct rlimit_slice rlimits;
 	struct time_slice time;
 	struct collect_slice collect;
+	struct net_slice net; /* the client gets a socket for each */
 	uint32_t tree_count;
 	uint32_t pass_count;
 	uint32_t has_program;     /* 1: SPEC_FD_PROGRAM comes along */

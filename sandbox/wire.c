@@ -104,6 +104,8 @@ void started_fds_done(struct started_fds *fds)
 	fd_close(&fds->pid_fd);
 	fd_close(&fds->freeze_fd);
 	fd_close(&fds->events_fd);
+	while (fds->service_count > 0)
+		fd_close(&fds->service_fd[--fds->service_count]);
 }
 
 static struct wire_head head_of(enum request_kind kind, uint32_t what)
@@ -190,6 +192,22 @@ static void lose(struct event *event)
 	err_set(&event->err, ERR_SYS, "the launcher has gone without a word");
 }
 
+/* The descriptors of EVENT_STARTED: the pidfd, the freezer's two files or none, the services. */
+static void take_started(uint32_t service_count, struct message_fds *fds, struct started_fds *out)
+{
+	const size_t first = fds->count - service_count;
+
+	if (first >= 1)
+		out->pid_fd = fd_take(&fds->fd[0]);
+	if (first == 3) {
+		out->freeze_fd = fd_take(&fds->fd[1]);
+		out->events_fd = fd_take(&fds->fd[2]);
+	}
+	for (uint32_t i = 0; i < service_count; i++)
+		out->service_fd[i] = fd_take(&fds->fd[first + i]);
+	out->service_count = service_count;
+}
+
 int wire_next(int socket_fd, struct event *out, struct started_fds *started, struct err *err)
 {
 	cleanup(message_fds_done) struct message_fds fds = MESSAGE_FDS_INIT;
@@ -205,16 +223,14 @@ int wire_next(int socket_fd, struct event *out, struct started_fds *started, str
 		lose(out);
 		return 0;
 	}
-	if ((size_t) len != sizeof(event) || event.kind > EVENT_ENDED || fds.count > 3)
+	if ((size_t) len != sizeof(event) || event.kind > EVENT_ENDED ||
+	    event.service_count > NET_SERVICES_MAX || event.service_count > fds.count ||
+	    fds.count - event.service_count > 3)
 		return err_set(err, ERR_SYS, "the launcher's message is malformed");
 	event.err.text[sizeof(event.err.text) - 1] = '\0';
 	event.result.image[sizeof(event.result.image) - 1] = '\0';
-	if (started && fds.count >= 1)
-		started->pid_fd = fd_take(&fds.fd[0]);
-	if (started && fds.count == 3) {
-		started->freeze_fd = fd_take(&fds.fd[1]);
-		started->events_fd = fd_take(&fds.fd[2]);
-	}
+	if (started)
+		take_started(event.service_count, &fds, started);
 	if (event.kind == EVENT_ENDED && event.result.ending == ENDING_LAUNCHER_LOST)
 		lose(&event);
 	*out = event;
@@ -386,6 +402,7 @@ int wire_tell(int socket_fd, const struct event *event, const struct started_fds
 	      struct err *err)
 {
 	struct message_fds fds = MESSAGE_FDS_INIT;
+	struct event sent = *event;
 
 	if (started && started->pid_fd >= 0)
 		fds.fd[fds.count++] = started->pid_fd;
@@ -393,7 +410,10 @@ int wire_tell(int socket_fd, const struct event *event, const struct started_fds
 		fds.fd[fds.count++] = started->freeze_fd;
 		fds.fd[fds.count++] = started->events_fd;
 	}
-	return message_try_send(socket_fd, event, sizeof(*event), &fds, err);
+	sent.service_count = started ? started->service_count : 0;
+	for (uint32_t i = 0; i < sent.service_count; i++)
+		fds.fd[fds.count++] = started->service_fd[i];
+	return message_try_send(socket_fd, &sent, sizeof(sent), &fds, err);
 }
 
 int wire_wish(int jail_fd, struct wish *out, struct err *err)

@@ -19,7 +19,7 @@
  * a request of another size or version is refused.
  */
 
-enum { WIRE_VERSION = 2 };
+enum { WIRE_VERSION = 3 };
 
 enum request_kind {
 	REQUEST_HELLO = 1, /* answered on the same socket: EVENT_READY, or EVENT_FAILED */
@@ -130,6 +130,8 @@ enum event_kind {
 
 struct event {
 	uint32_t kind; /* enum event_kind */
+	uint32_t
+		service_count; /* STARTED: so many of its descriptors, the last ones, are sockets */
 	struct jail_result result;
 	struct err err;
 };
@@ -143,6 +145,9 @@ struct started_fds {
 	int pid_fd;    /* the payload: readable once it has ended */
 	int freeze_fd; /* cgroup.freeze, to write "1" or "0" to; -1 unless the spec is freezable */
 	int events_fd; /* cgroup.events, POLLPRI when "frozen" changes; the same */
+	uint32_t service_count;
+	int service_fd[NET_SERVICES_MAX]; /* nonblocking sockets that listen in the jail, by service
+					   */
 };
 
 #define STARTED_FDS_INIT ((struct started_fds){ -1, -1, -1 })

@@ -13,6 +13,7 @@
 #include "harness/run/account.h"
 #include "harness/run/jail.h"
 #include "harness/run/launcher.h"
+#include "harness/run/relaying.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/log.h"
@@ -31,9 +32,13 @@ enum { CODE_LIMIT = 124, CODE_OURS = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FO
 struct jail_options {
 	uint64_t wall_ms, cpu_ms, idle_ms, grace_ms, memory, pids, cpus, output, work, tmp, files;
 	uint64_t changes;
-	struct texts env, accept;
-	const char *put, *archive, *on_full, *image;
+	struct texts env, accept, services;
+	const char *put, *archive, *on_full, *service_log, *image;
 	int json_fd;
+	/* What those of --service come to. */
+	struct arena arena;
+	struct service service_items[NET_SERVICES_MAX];
+	size_t service_count;
 };
 
 #define AT(member) offsetof(struct jail_options, member)
@@ -58,6 +63,8 @@ static const struct option_row rows[] = {
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
 	{ "put",     "PATH",   OPTION_TEXT,    AT(put),      0, 0,                "the files of the folder or tree PATH are in /work when COMMAND starts" },
 	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
+	{ "service", "NAME=PORT:ENDPOINT", OPTION_TEXTS, AT(services), 0, 0,      "what connects to 127.0.0.1:PORT in the jail reaches ENDPOINT: " RELAY_ENDPOINT_FORMS "; may be repeated" },
+	{ "service-log", "FILE", OPTION_TEXT,  AT(service_log), 0, 0,             "write a line for each connection to FILE, which must not exist" },
 	{ "json",    "[=FD]", OPTION_FD,       AT(json_fd),  0, 0,                "write one JSON object on the outcome to FD (1; the command's output then goes to standard error)" },
 };
 /* clang-format on */
@@ -124,6 +131,18 @@ static int take_on_full(const char *what, struct jail_spec *spec, struct err *er
 	return 0;
 }
 
+static int take_services(struct jail_options *options, struct err *err)
+{
+	for (size_t i = 0; i < options->services.count; i++)
+		if (services_add_option(options->services.items[i], &options->arena,
+					options->service_items, &options->service_count, err) < 0)
+			return -1;
+	if (options->service_log && options->service_count == 0)
+		return err_set(err, ERR_USAGE,
+			       "option --service-log: there is no --service to write about");
+	return 0;
+}
+
 /* Is the variable of @entry set from the item @first on? The last one counts. */
 static bool is_set(const struct texts *entries, size_t first, const char *entry)
 {
@@ -159,6 +178,8 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 	spec->plan.tmpfs[0].bytes = options->work;
 	spec->plan.tmpfs[0].inodes = options->files;
 	spec->plan.tmpfs[1].bytes = options->tmp;
+	for (size_t i = 0; i < options->service_count; i++)
+		spec->net.ports[spec->net.count++] = (uint32_t) options->service_items[i].listen;
 	for (int i = 0; i < argc; i++)
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;
@@ -180,16 +201,17 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 struct places {
 	const char *put; /* the name of a folder, or of a tree such as --archive writes */
 	bool is_tree;
-	int put_fd, archive_fd;
+	int put_fd, archive_fd, service_log_fd;
 	int stdout_fd, stderr_fd; /* -1: the descriptors themselves */
 };
 
-#define PLACES_INIT ((struct places){ NULL, false, -1, -1, -1, -1 })
+#define PLACES_INIT ((struct places){ NULL, false, -1, -1, -1, -1, -1 })
 
 static void places_done(struct places *places)
 {
 	fd_close(&places->put_fd);
 	fd_close(&places->archive_fd);
+	fd_close(&places->service_log_fd);
 	fd_close(&places->stdout_fd);
 	fd_close(&places->stderr_fd);
 }
@@ -230,22 +252,32 @@ static int open_put(const char *path, struct places *places, struct err *err)
 	return 0;
 }
 
+/* The account's, whoever we are. */
+static int create_file(const char *option, const char *path, const struct account *account, int *fd,
+		       struct err *err)
+{
+	*fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (*fd < 0) {
+		err_sys(err, "option %s: create file '%s'", option, path);
+		err->kind = ERR_INPUT;
+		return -1;
+	}
+	if (!account->is_callers && fchown(*fd, account->uid, account->gid) < 0)
+		return err_sys(err, "give '%s' to '%s'", path, account->name);
+	return 0;
+}
+
 static int open_places(const struct jail_options *options, const struct account *account,
 		       struct places *places, struct err *err)
 {
 	if (options->put && open_put(options->put, places, err) < 0)
 		return -1;
-	if (!options->archive)
-		return 0;
-	places->archive_fd =
-		open(options->archive, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (places->archive_fd < 0) {
-		err_sys(err, "option --archive: create file '%s'", options->archive);
-		err->kind = ERR_INPUT;
+	if (options->archive &&
+	    create_file("--archive", options->archive, account, &places->archive_fd, err) < 0)
 		return -1;
-	}
-	if (!account->is_callers && fchown(places->archive_fd, account->uid, account->gid) < 0)
-		return err_sys(err, "give '%s' to '%s'", options->archive, account->name);
+	if (options->service_log && create_file("--service-log", options->service_log, account,
+						&places->service_log_fd, err) < 0)
+		return -1;
 	return 0;
 }
 
@@ -370,23 +402,43 @@ static void add_image(const struct jail_spec *spec, const struct jail_result *re
 			 result->image);
 }
 
+static void add_services(const struct jail_outcome *outcome, const struct services *services,
+			 struct str *out)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	struct json_writer json;
+
+	json_writer_init(&json, &text);
+	json_put_object(&json, NULL);
+	relaying_put(&json, "services", services, &outcome->services);
+	json_put_end(&json);
+	/* A member of the object that is open. */
+	str_addf(out, "%.*s,", (int) text.len - 2, text.text + 1);
+}
+
 static void add_json(const struct jail_spec *spec, const struct jail_outcome *outcome,
-		     struct str *out)
+		     const struct services *services, struct str *out)
 {
 	const struct jail_result *result = &outcome->last.result;
+	struct relaying_flag more[RELAYING_FLAGS_MAX];
 	struct jail_flag flags[JAIL_FLAGS_MAX];
 	size_t count = jail_result_flags(result, flags);
+	size_t more_count = relaying_flags(services, &outcome->services, more);
 
 	str_addf(out, "{\"ending\":\"%s\",\"code\":%d,\"flags\":[",
 		 names_text(ending_names, (int) result->ending), result->code);
 	for (size_t i = 0; i < count; i++)
 		str_addf(out, "%s\"%s\"", i == 0 ? "" : ",", flags[i].text);
+	for (size_t i = 0; i < more_count; i++)
+		str_addf(out, "%s\"%s\"", count + i == 0 ? "" : ",", more[i].text);
 	str_addf(out, "],\"denied\":{");
 	add_denied(result, out);
 	str_addf(out, "},\"image\":");
 	add_image(spec, result, out);
+	str_addf(out, ",");
+	add_services(outcome, services, out);
 	str_addf(out,
-		 ",\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
+		 "\"wall_ms\":%lld,\"cpu_ms\":%llu,\"memory_peak\":%llu,\"processes_peak\":%llu,"
 		 "\"output_bytes\":%llu}\n",
 		 (long long) (result->wall_ns / NS_PER_MS),
 		 (unsigned long long) (result->cpu_us / 1000),
@@ -396,12 +448,12 @@ static void add_json(const struct jail_spec *spec, const struct jail_outcome *ou
 
 /* A jail that never was has no ending: the object then holds the error. */
 static int write_json(int fd, const struct jail_spec *spec, const struct jail_outcome *outcome,
-		      struct err *err)
+		      const struct services *services, struct err *err)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
 	if (outcome->last.kind == EVENT_ENDED || outcome->last.kind == EVENT_LOST) {
-		add_json(spec, outcome, &text);
+		add_json(spec, outcome, services, &text);
 	} else {
 		str_addf(&text, "{\"error\":");
 		str_add_json(&text, outcome->last.err.text, strlen(outcome->last.err.text));
@@ -444,6 +496,7 @@ static int run_jail(const struct jail_options *options, const struct launcher *l
 		    struct jail_spec *spec, struct err *err)
 {
 	auto_fd stop = signals_open_stop(err), tree = -1;
+	const struct services services = { options->service_items, options->service_count };
 	struct jail_io io = make_io(options, places, stop);
 	struct jail_outcome outcome;
 	struct spec_fds fds;
@@ -451,6 +504,8 @@ static int run_jail(const struct jail_options *options, const struct launcher *l
 
 	if (stop < 0)
 		return -1;
+	io.services = &services;
+	io.services_log_fd = MAX_OF(places->service_log_fd, 0);
 	spec_fds_init(&fds);
 	if (add_trees(places, account, spec, &fds, &tree, err) < 0)
 		return -1;
@@ -460,7 +515,8 @@ static int run_jail(const struct jail_options *options, const struct launcher *l
 		signal = signals_which(stop);
 	signals_let_go(); /* nothing is left that a signal would have to take down */
 	say(&outcome);
-	if (options->json_fd >= 0 && write_json(options->json_fd, spec, &outcome, err) < 0)
+	if (options->json_fd >= 0 &&
+	    write_json(options->json_fd, spec, &outcome, &services, err) < 0)
 		return -1;
 	return exit_code(&outcome, signal);
 }
@@ -485,9 +541,14 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 	return run_jail(options, &launcher, &places, &account, spec, err);
 }
 
+static void options_done(struct jail_options *options)
+{
+	arena_done(&options->arena);
+}
+
 int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err)
 {
-	struct jail_options options = {
+	cleanup(options_done) struct jail_options options = {
 		.wall_ms = 60 * 60 * 1000,
 		.grace_ms = 500,
 		.memory = GIB,
@@ -497,6 +558,7 @@ int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err)
 		.files = 65536,
 		.tmp = 128 * MIB,
 		.json_fd = -1,
+		.arena = ARENA_INIT,
 	};
 	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
 
@@ -509,5 +571,7 @@ int cli_jail(const struct cli *cli, int argc, char **argv, struct err *err)
 	if (first == argc)
 		return err_set(err, ERR_USAGE,
 			       "there is no command to run; see proctor jail --help");
+	if (take_services(&options, err) < 0)
+		return -1;
 	return run(cli, &options, argc - first, argv + first, err);
 }

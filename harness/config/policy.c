@@ -222,7 +222,7 @@ static const struct field policy_fields[] = {
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
 	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
 	{ "extends",  &type_location, TEXT_AT(struct policy, extends), OPTIONAL, 0, 0, NULL, "the policy whose values hold where this one has none: the name of one that came with proctor, or a file" },
-	{ "services", &type_later, NOWHERE, LATER, 0, 0, NULL, "endpoints that the agent may reach" },
+	{ "services", &type_services, STRUCT_AT(struct policy, services, struct services), OPTIONAL, 0, NET_SERVICES_MAX, &services_collection, "what the agent may reach, each a port of its loopback; each is named in the record" },
 	{ "profiler", &type_later, NOWHERE, LATER, 0, 0, NULL, "what profilers of GPUs need" },
 	{ "clock",    &type_later, NOWHERE, LATER, 0, 0, NULL, "what clocks show in jails" },
 	{ "devices",  &type_later, NOWHERE, LATER, 0, 0, NULL, "GPUs of a seat" },
@@ -341,10 +341,35 @@ static int check_roles(const struct policy *policy, struct err *err)
 	return 0;
 }
 
+/* Each role is looked for: what is marked, or built, must not learn or tell anything. */
+static int check_places(const struct yaml_node *root, struct err *err)
+{
+	static const char *const roles[] = { "agent", "build", "worker" };
+
+	for (size_t i = 0; root->kind == YAML_MAP && i < ARRAY_LEN(roles); i++) {
+		const struct yaml_node *role = yaml_find(root, roles[i]);
+		const struct yaml_node *node =
+			role && role->kind == YAML_MAP ? yaml_find(role, "services") : NULL;
+
+		if (node && i == 0)
+			return yaml_err(node, err,
+					"services stand beside 'agent' and not in it: put the list "
+					"one level further out");
+		if (node)
+			return yaml_err(node, err,
+					"a %s reaches nothing, and can not be given services: the "
+					"agent alone can, by the key 'services' beside '%s'",
+					roles[i], roles[i]);
+	}
+	return 0;
+}
+
 int policy_bind(struct policy *policy, struct err *err)
 {
 	for (size_t i = policy->file_count; i-- > 0;) {
 		policy->extends = NULL;
+		if (check_places(policy->files[i], err) < 0)
+			return -1;
 		if (schema_bind(&policy_schema, policy->files[i], &policy->arena, policy, err) < 0)
 			return -1;
 	}
@@ -380,6 +405,7 @@ static const struct key_table tables[] = {
 	{ "worker",              &worker_schema, &defaults.worker },
 	{ "workspace, tmp, shm", &tmpfs_schema,  NULL },
 	{ "changes",             &changes_schema, &defaults.agent.changes },
+	{ "services: each service", &service_schema, &service_default },
 };
 /* clang-format on */
 const struct key_tables policy_keys = { tables, ARRAY_LEN(tables) };

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "harness/config/services.h"
 #include "harness/config/types.h"
 #include "sandbox/base/arena.h"
 
@@ -82,8 +83,9 @@ struct policy {
 	const struct yaml_node *files[POLICY_CHAIN_MAX]; /* the file itself first */
 	size_t file_count;                               /* 0: policy_default() */
 	struct policy_role agent, build, worker;
-	uint64_t accept;  /* bits 1 << enum policy_accept */
-	uint64_t retries; /* of an attempt that ended INFRA, each a new attempt */
+	struct services services; /* the agent's alone */
+	uint64_t accept;          /* bits 1 << enum policy_accept */
+	uint64_t retries;         /* of an attempt that ended INFRA, each a new attempt */
 };
 
 /* Memory that a jail needs beside what its tmpfs hold, and what one inode of a tmpfs costs. */

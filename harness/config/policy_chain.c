@@ -220,7 +220,20 @@ int policy_load(int folder_fd, const char *path, struct policy *out, struct err 
 	return policy_parse(path, text.text, text.len, out, err);
 }
 
-/* "agent.tmp.size" in one tree. */
+/* The item of a list that has this name. */
+static const struct yaml_node *find_named(const struct yaml_node *list, const char *name)
+{
+	for (const struct yaml_node *item = list->first; item; item = item->next) {
+		const struct yaml_node *own =
+			item->kind == YAML_MAP ? yaml_find(item, "name") : NULL;
+
+		if (own && own->kind == YAML_TEXT && strcmp(own->text, name) == 0)
+			return own;
+	}
+	return NULL;
+}
+
+/* "agent.tmp.size" in one tree, or "services.NAME". */
 static const struct yaml_node *find(const struct yaml_node *node, const char *key)
 {
 	char part[64];
@@ -228,11 +241,11 @@ static const struct yaml_node *find(const struct yaml_node *node, const char *ke
 	while (node && *key) {
 		size_t len = strcspn(key, ".");
 
-		if (len >= sizeof(part) || node->kind != YAML_MAP)
+		if (len >= sizeof(part) || node->kind == YAML_TEXT)
 			return NULL;
 		memcpy(part, key, len);
 		part[len] = '\0';
-		node = yaml_find(node, part);
+		node = node->kind == YAML_LIST ? find_named(node, part) : yaml_find(node, part);
 		key += len + (key[len] == '.');
 	}
 	return node;

@@ -102,6 +102,57 @@ static void compare_variables(struct differences *out, const struct schema_pair 
 			compare_variable(out, pair, after->items[i].name);
 }
 
+static const char *print_service(struct arena *arena, const struct service *service)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	if (!service)
+		return NULL;
+	services_print(service, &text);
+	return arena_copy(arena, text.text, text.len);
+}
+
+/* Where one leads is the wall; what it carries is a number, and larger if any of them is. */
+static enum policy_change judge_service(const struct service *before, const struct service *after)
+{
+	if (!before)
+		return POLICY_WEAKER;
+	if (!after)
+		return POLICY_STRONGER;
+	if (strcmp(before->connect, after->connect) != 0 || before->listen != after->listen)
+		return POLICY_WEAKER;
+	if (after->connections > before->connections || after->total > before->total ||
+	    after->sent > before->sent || after->received > before->received ||
+	    after->idle_ms > before->idle_ms)
+		return POLICY_LARGER;
+	return POLICY_SMALLER;
+}
+
+static void compare_service(struct differences *out, const struct service *before,
+			    const struct service *after)
+{
+	const struct policy_difference difference = {
+		.key = arena_printf(out->arena, "services.%s", before ? before->name : after->name),
+		.before = print_service(out->arena, before),
+		.after = print_service(out->arena, after),
+		.change = judge_service(before, after),
+	};
+
+	if (!before || !after || strcmp(difference.before, difference.after) != 0)
+		add(out, difference);
+}
+
+static void compare_services(struct differences *out, const struct services *before,
+			     const struct services *after)
+{
+	for (size_t i = 0; i < before->count; i++)
+		compare_service(out, &before->items[i],
+				services_find(after, before->items[i].name));
+	for (size_t i = 0; i < after->count; i++)
+		if (!services_find(before, after->items[i].name))
+			compare_service(out, NULL, &after->items[i]);
+}
+
 static const char *print(struct arena *arena, const struct field *field, const void *member)
 {
 	cleanup(str_done) struct str text = STR_INIT;
@@ -120,6 +171,10 @@ static void compare(void *user, const struct schema_pair *pair)
 		return;
 	if (strcmp(pair->field->key, "environment") == 0) {
 		compare_variables(out, pair);
+		return;
+	}
+	if (pair->field->type == &type_services) {
+		compare_services(out, pair->members[0], pair->members[1]);
 		return;
 	}
 	before = print(out->arena, pair->field, pair->members[0]);
@@ -153,11 +208,22 @@ struct given_up {
 
 enum { GIVEN_UP_MAX = 64 };
 
+static void look_at_services(struct given_up *out, const struct services *shipped,
+			     const struct services *services)
+{
+	for (size_t i = 0; i < services->count && out->count < GIVEN_UP_MAX; i++)
+		if (!services_find(shipped, services->items[i].name))
+			out->names[out->count++] =
+				arena_printf(out->arena, "services:%s", services->items[i].name);
+}
+
 static void look_at_wall(void *user, const struct schema_pair *pair)
 {
 	struct given_up *out = user;
 	uint64_t more;
 
+	if (pair->field->type == &type_services)
+		look_at_services(out, pair->members[0], pair->members[1]);
 	if (!policy_is_wall(pair->field))
 		return;
 	more = *(const uint64_t *) pair->members[1] & ~*(const uint64_t *) pair->members[0];

@@ -7,9 +7,9 @@
  * Two policies, key by key, and what one of them gives up
  *
  * A wall is what an attacker gains by: a limit that need not hold (`accept`), a system call more
- * (`syscalls`). A number is none: however large, it is a limit that the kernel enforces, and a task
- * that is larger than another needs it. So only keys of words make a policy weaker or stronger; a
- * number is larger or smaller.
+ * (`syscalls`), something that can be reached (`services`). A number is none: however large, it is
+ * a limit that the kernel enforces, and a task that is larger than another needs it. So only keys
+ * of words make a policy weaker or stronger; a number is larger or smaller.
  */
 enum policy_change {
 	POLICY_WEAKER,
@@ -22,7 +22,8 @@ enum policy_change {
 extern const struct name policy_change_names[];
 
 struct policy_difference {
-	const char *key;            /* "agent.tmp.size"; of a variable "agent.environment.NAME" */
+	const char *key;            /* "agent.tmp.size"; of a variable "agent.environment.NAME",
+				       of a service "services.NAME" */
 	const char *before, *after; /* as a file would say them; NULL: not there */
 	enum policy_change change;
 };
@@ -39,7 +40,8 @@ const struct policy_difference *policy_diff(const struct policy *before, const s
 /**
  * policy_weaker() - the walls of a policy that are weaker than those of policy_default()
  *
- * Pure. Return: their names, "accept:swap" or "agent.syscalls:profiler", in @arena.
+ * Pure. Return: their names, "accept:swap", "agent.syscalls:profiler" or
+ * "services:NAME", in @arena.
  */
 const char *const *policy_weaker(const struct policy *policy, struct arena *arena, size_t *count);
 

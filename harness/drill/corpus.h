@@ -40,6 +40,7 @@ enum drill_threat {
 	THREAT_TERMINAL,
 	THREAT_DEVICES,
 	THREAT_NETWORK,
+	THREAT_SERVICES,
 	THREAT_PROCESS_COUNT,
 	THREAT_MEMORY,
 	THREAT_DISK,
@@ -93,6 +94,7 @@ enum {
 	DRILL_LENDS_TREE = 1 << 10,
 	DRILL_LENDS_ARCHIVE = 1 << 11,
 	DRILL_FOLDERS = 1 << 12, /* the working folder is that of a descriptor, by its number */
+	DRILL_SERVICE = 1 << 13, /* with a service, whose endpoint hears and says nothing */
 	/* For the control, which runs it without walls. */
 	DRILL_AS_NOBODY = 1 << 16, /* as another user than root: root needs no such thing */
 	DRILL_HARMFUL = 1 << 17,   /* in a machine that is thrown away only */

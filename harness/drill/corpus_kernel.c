@@ -54,6 +54,12 @@ const struct drill_attack drill_attacks_on_the_kernel[] = {
 	{ "net-configure", THREAT_NETWORK, "an address of its own",
 	  .flags = DRILL_HARMFUL },
 	{ "net-families", THREAT_NETWORK, "a socket of a family that nobody needs" },
+	{ "service-elsewhere", THREAT_SERVICES, "a listener of the host's, by a service that leads elsewhere",
+	  .flags = DRILL_SERVICE },
+	{ "service-port", THREAT_SERVICES, "the port of a service, to answer in its place",
+	  .flags = DRILL_SERVICE },
+	{ "service-exhaust", THREAT_SERVICES, "that a service is there for nobody",
+	  .flags = DRILL_SERVICE, .no_control = "it takes a relay to exhaust" },
 	{ .id = NULL },
 };
 /* clang-format on */

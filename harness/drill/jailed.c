@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/drill/jailed.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "harness/drill/scene.h"
 #include "harness/run/compose.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 
 enum { COLLECT_MS = 60 * 1000, FIRST_FOLDER_FD = 3 };
@@ -117,18 +124,86 @@ static int set_lent(const struct drill *drill, unsigned int flags, struct lent *
 	return 0;
 }
 
+/* A service of an attack, and a process that it leads to. */
+struct offer {
+	struct process endpoint;
+	char connect[32];
+	struct service service;
+	struct services services;
+};
+
+static void offer_done(struct offer *offer)
+{
+	process_kill(&offer->endpoint);
+}
+
+/* It hears whoever comes, says nothing, and ends what the other side has ended. */
+no_return static void be_endpoint(int listen_fd)
+{
+	enum { GUESTS = 64 };
+	struct pollfd ready[1 + GUESTS] = { { .fd = listen_fd, .events = POLLIN } };
+	char bytes[4096];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 1; i <= GUESTS; i++)
+		ready[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	for (;;) {
+		size_t free_at = 1;
+
+		if (poll(ready, ARRAY_LEN(ready), -1) < 0)
+			continue;
+		for (size_t i = 1; i <= GUESTS; i++)
+			if (ready[i].fd >= 0 && ready[i].revents &&
+			    io_read_some(ready[i].fd, bytes, sizeof(bytes)) <= 0)
+				fd_close(&ready[i].fd);
+		while (free_at < GUESTS && ready[free_at].fd >= 0)
+			free_at++;
+		if (ready[0].revents)
+			ready[free_at].fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	}
+}
+
+static int offer_service(struct offer *offer, struct jail_spec *spec, struct err *err)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	auto_fd listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(address);
+	int forked;
+
+	if (listen_fd < 0 ||
+	    bind(listen_fd, (const struct sockaddr *) &address, sizeof(address)) < 0 ||
+	    listen(listen_fd, NET_BACKLOG) < 0 ||
+	    getsockname(listen_fd, (struct sockaddr *) &address, &len) < 0)
+		return err_sys(err, "make an endpoint");
+	forked = process_fork(&offer->endpoint, err);
+	if (forked == 0)
+		be_endpoint(listen_fd);
+	if (forked < 0)
+		return -1;
+	snprintf(offer->connect, sizeof(offer->connect), "127.0.0.1:%u", ntohs(address.sin_port));
+	offer->service = service_default;
+	offer->service.name = "endpoint";
+	offer->service.listen = SCENE_SERVICE;
+	offer->service.connect = offer->connect;
+	offer->services = (struct services){ &offer->service, 1 };
+	spec->net = (struct net_slice){ 1, { SCENE_SERVICE } };
+	return 0;
+}
+
 int jailed_run(const struct drill *drill, const struct drill_order *order, struct jail_outcome *out,
 	       struct err *err)
 {
 	const unsigned int flags = order->attack->flags;
 	const struct policy_role role = scene_limits(drill->policy, order->attack);
-	const struct jail_io io = { .folder_fd = -1,
-				    .show_out_fd = MAX_OF(order->terminal_fd, 0),
-				    .show_err_fd = MAX_OF(order->terminal_fd, 0),
-				    .output_max = role.output,
-				    .stop_fd = drill->stop_fd };
+	struct jail_io io = { .folder_fd = -1,
+			      .show_out_fd = MAX_OF(order->terminal_fd, 0),
+			      .show_err_fd = MAX_OF(order->terminal_fd, 0),
+			      .output_max = role.output,
+			      .stop_fd = drill->stop_fd };
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	cleanup(lent_done) struct lent lent = { .count = 0 };
+	cleanup(offer_done) struct offer offer = { .endpoint = PROCESS_INIT };
 	struct spec_fds fds;
 	int tree_fd = order->tree_fd;
 
@@ -147,6 +222,9 @@ int jailed_run(const struct drill *drill, const struct drill_order *order, struc
 	if (flags & DRILL_FOLDERS)
 		snprintf(spec->command.folder, sizeof(spec->command.folder), "/proc/self/fd/%d",
 			 FIRST_FOLDER_FD + order->round - 1);
+	io.services = &offer.services;
+	if (flags & DRILL_SERVICE && offer_service(&offer, spec, err) < 0)
+		return -1;
 	if (set_lent(drill, flags, &lent, spec, &fds, err) < 0 ||
 	    set_words(drill, order, &role, spec, err) < 0)
 		return -1;

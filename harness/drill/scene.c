@@ -123,6 +123,7 @@ void scene_words(const struct bait *bait, const struct drill_attack *attack,
 	add(out, "files=%llu", (unsigned long long) role->nofile);
 	add(out, "output=%llu", (unsigned long long) role->output);
 	add(out, "huge=%llu", (unsigned long long) huge_pages());
+	add(out, "service=%d", attack->flags & DRILL_SERVICE ? SCENE_SERVICE : 0);
 	add(out, "round=%d", round);
 	add(out, "bare=%d", is_bare);
 	if (strcmp(attack->id, "read-own-folders") == 0)

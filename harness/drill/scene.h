@@ -18,6 +18,9 @@
  */
 struct policy_role scene_limits(const struct policy *policy, const struct drill_attack *attack);
 
+/* The port of an attack's service. */
+enum { SCENE_SERVICE = 4711 };
+
 enum { SCENE_WORDS_MAX = 32, SCENE_WORD_MAX = 1024 };
 
 struct scene_words {

@@ -82,6 +82,7 @@ int explain_make(const struct explain_question *question, enum explain_role role
 	spec_strings(spec, argv, envp);
 	made.argv = argv;
 	made.envp = envp;
+	made.services = role == EXPLAIN_AGENT ? &question->policy->services : NULL;
 	made.output = output_of(question, role);
 	*out = made;
 	return 0;

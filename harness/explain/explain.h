@@ -30,6 +30,7 @@ struct explained {
 	enum explain_role role;
 	const struct jail_spec *spec;
 	const char *const *argv, *const *envp; /* NULL is behind the last */
+	const struct services *services;       /* NULL: none can be */
 	uint64_t output; /* bytes that are kept, and end the jail; 0: none are */
 	struct jail_description jail;
 };

@@ -182,7 +182,26 @@ static void put_privileges(const struct jail_description *jail, struct json_writ
 	json_put_array(json, "interfaces");
 	json_put_text(json, NULL, "lo");
 	json_put_end(json);
-	record_put_texts(json, "services", NULL, 0);
+}
+
+static void put_services(const struct services *services, struct json_writer *json)
+{
+	json_put_array(json, "services");
+	for (size_t i = 0; services && i < services->count; i++) {
+		const struct service *service = &services->items[i];
+
+		json_put_object(json, NULL);
+		json_put_text(json, "name", service->name);
+		json_put_int(json, "listen", (int64_t) service->listen);
+		json_put_text(json, "connect", service->connect);
+		json_put_int(json, "connections", (int64_t) service->connections);
+		json_put_int(json, "total", (int64_t) service->total);
+		json_put_int(json, "sent", (int64_t) service->sent);
+		json_put_int(json, "received", (int64_t) service->received);
+		json_put_int(json, "idle_ms", (int64_t) service->idle_ms);
+		json_put_end(json);
+	}
+	json_put_end(json);
 }
 
 static size_t count_of(const char *const *texts)
@@ -202,6 +221,7 @@ void explain_put(const struct explained *jail, struct json_writer *json)
 	json_put_text(json, "folder", jail->spec->command.folder);
 	record_put_texts(json, "environment", jail->envp, count_of(jail->envp));
 	put_privileges(&jail->jail, json);
+	put_services(jail->services, json);
 	json_put_int(json, "output", (int64_t) jail->output);
 	json_put_array(json, "endings");
 	for (const struct name *name = ending_names; name->text; name++)

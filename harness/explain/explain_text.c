@@ -311,8 +311,32 @@ static void print_privileges(const struct jail_description *jail, struct str *ou
 		 jail->inside_id, jail->range_count, jail->range_size, jail->range_base);
 	for (size_t i = 0; i < jail->securebit_count; i++)
 		str_addf(out, "%s%s", i > 0 ? " " : "", jail->securebits[i]);
-	str_addf(out, "\nnetwork     a namespace of its own with lo alone\n"
-		      "services    none\n");
+	str_addf(out, "\nnetwork     a namespace of its own with lo alone\n");
+}
+
+/* "api: 127.0.0.1:8080 in the jail leads to …" and its caps. */
+static void print_services(const struct services *services, struct str *out)
+{
+	str_addf(out, "services    ");
+	for (size_t i = 0; services && i < services->count; i++) {
+		const struct service *service = &services->items[i];
+
+		str_addf(out, "%s%s: 127.0.0.1:%" PRIu64 " in the jail leads to ",
+			 i > 0 ? "            " : "", service->name, service->listen);
+		add_shown(out, service->connect);
+		str_addf(out,
+			 "\n              %" PRIu64 " connections at a time, %" PRIu64
+			 " in all; bytes: ",
+			 service->connections, service->total);
+		type_size.print(NULL, &service->sent, out);
+		str_addf(out, " out, ");
+		type_size.print(NULL, &service->received, out);
+		str_addf(out, " in; idle: ");
+		type_duration.print(NULL, &service->idle_ms, out);
+		str_addf(out, "\n");
+	}
+	if (!services || services->count == 0)
+		str_addf(out, "none\n");
 }
 
 static void print_endings(const struct explained *jail, struct str *out)
@@ -339,6 +363,7 @@ void explain_print(const struct explained *jail, const struct explained *same,
 	str_addf(out, "folder      %s\n", jail->spec->command.folder);
 	add_list(out, "environment ", jail->envp);
 	print_privileges(&jail->jail, out);
+	print_services(jail->services, out);
 	print_endings(jail, out);
 	heading(out, "file tree");
 	print_tree(&jail->jail, style, out);

@@ -118,6 +118,8 @@ int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err 
 		.name = "agent",
 		.output_max = run->policy.agent.output,
 		.stop_fd = run->stop_fd,
+		.services = &run->policy.services,
+		.services_log_fd = job->services_fd,
 	};
 	const bool has_given = job->given_fd > 0;
 	struct stream_counts given;

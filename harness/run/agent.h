@@ -18,6 +18,7 @@ struct agent_job {
 			*/
 	int folder_fd; /* receives agent.stdout and agent.stderr */
 	int frozen_fd; /* receives the archive of the workspace, a tree stream */
+	int services_fd; /* receives a line for each connection to a service; 0: there are none */
 };
 
 /**

@@ -17,6 +17,7 @@
 #include "harness/run/outcome.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 #include "sandbox/base/path.h"
 
@@ -110,10 +111,26 @@ static int open_agent_tree(const struct attempt *attempt, struct err *err)
 	return path_open_file(run->place->folder_fd, path, err);
 }
 
+/* The log of what it has connected to is the relay's, and as good as the archive. */
+static int digest_services(struct attempt *attempt, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	if (attempt->run->policy.services.count == 0)
+		return 0;
+	if (io_read_file(attempt->folder_fd, RELAYING_LOG, 2 * (size_t) RELAYING_LOG_MAX, &text,
+			 err) < 0)
+		return -1;
+	attempt->services = digest_sha256(text.text, text.len);
+	attempt->has_services = true;
+	return 0;
+}
+
 static int run_agent(struct attempt *attempt, struct err *err)
 {
 	auto_fd script = open_agent_tree(attempt, err);
 	auto_fd given = script < 0 ? -1 : path_open(attempt->task_fd, GIVEN_FILE, O_RDONLY, 0, err);
+	auto_fd services = -1;
 	struct jail_outcome outcome;
 	off_t size;
 	struct agent_job job = {
@@ -128,6 +145,12 @@ static int run_agent(struct attempt *attempt, struct err *err)
 
 	if (given < 0)
 		return -1;
+	if (attempt->run->policy.services.count > 0) {
+		services = new_file(attempt, RELAYING_LOG, err);
+		if (services < 0)
+			return -1;
+		job.services_fd = services;
+	}
 	attempt->times.agent_ns = clock_wall_ns();
 	job.frozen_fd = attempt->frozen_fd;
 	if (agent_run(&job, &outcome, err) < 0)
@@ -146,6 +169,8 @@ static int run_agent(struct attempt *attempt, struct err *err)
 	size = lseek(attempt->frozen_fd, 0, SEEK_CUR);
 	if (size < 0 || ftruncate(attempt->frozen_fd, size) < 0)
 		return err_sys(err, "cut the archive of the workspace");
+	if (digest_services(attempt, err) < 0)
+		return -1;
 	/* From the line in the journal on, this archive is the agent's work. */
 	if (fsync(attempt->frozen_fd) < 0 || fsync(attempt->folder_fd) < 0)
 		return err_sys(err, "sync the archive of the workspace");

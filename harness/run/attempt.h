@@ -31,6 +31,8 @@ struct attempt {
 
 	struct record_ending ending; /* of the agent */
 	struct record_usage usage;
+	struct digest services; /* of the log of its services */
+	bool has_services;
 	int pristine_fd, frozen_fd, candidate_fd, built_fd; /* tree streams */
 	struct manifest frozen;
 	struct digest candidate_root;

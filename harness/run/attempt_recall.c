@@ -40,6 +40,16 @@ int attempt_open_task(struct attempt *attempt, struct err *err)
 	return attempt->pristine_fd < 0 ? -1 : 0;
 }
 
+static int note_agent(struct attempt *attempt, const struct json_value *fields, struct err *err)
+{
+	attempt->has_services = !json_is_absent(json_member(fields, "services"));
+	if (attempt->has_services &&
+	    json_get_digest(fields, "services", &attempt->services, err) < 0)
+		return -1;
+	return record_read_ending(fields, &attempt->run->arena, &attempt->ending, &attempt->usage,
+				  err);
+}
+
 static int note_line(struct attempt *attempt, const struct journal_entry *entry, struct err *err)
 {
 	const char *state = NULL;
@@ -53,8 +63,7 @@ static int note_line(struct attempt *attempt, const struct journal_entry *entry,
 	    strcmp(state, names_text(attempt_state_names, ATTEMPT_AGENT)) == 0)
 		attempt->times.agent_ns = entry->time_ns;
 	if (strcmp(entry->event, ATTEMPT_AGENT_LINE) == 0)
-		return record_read_ending(entry->fields, &attempt->run->arena, &attempt->ending,
-					  &attempt->usage, err);
+		return note_agent(attempt, entry->fields, err);
 	if (strcmp(entry->event, KEEPER_FROZEN) == 0 && !attempt->has_root_before) {
 		if (json_get_digest(entry->fields, "candidate", &attempt->root_before, err) < 0)
 			return -1;

@@ -205,6 +205,13 @@ static void add_given(struct jail_spec *spec, const struct stream_counts *given)
 	add_tree(spec, COMPOSE_TASK, add_tmpfs(spec, COMPOSE_TASK, bytes, inodes));
 }
 
+/* The launcher is told where to listen, and not what it leads to. */
+static void add_services(struct jail_spec *spec, const struct services *services)
+{
+	for (size_t i = 0; i < services->count; i++)
+		spec->net.ports[spec->net.count++] = (uint32_t) services->items[i].listen;
+}
+
 int compose_agent(const struct policy *policy, const struct task *task,
 		  const struct stream_counts *given, const char *const *argv, struct jail_spec *out,
 		  struct err *err)
@@ -223,6 +230,7 @@ int compose_agent(const struct policy *policy, const struct task *task,
 	add_tree(out, COMPOSE_AGENT, add_tmpfs(out, COMPOSE_AGENT, 16 * MIB, 4096));
 	if (given)
 		add_given(out, given);
+	add_services(out, &policy->services);
 	collect_tmpfs(out, 0);
 	return finish(out, argv, agent_environment, &policy->agent, err);
 }

@@ -14,6 +14,8 @@ struct session {
 	const struct jail_io *io;
 	struct jail_outcome *out;
 	struct output output;
+	struct relaying relaying;
+	struct err relay_err; /* why it could not go on */
 	int launcher_fd;
 	int jail_fd;
 	uint64_t told_bytes; /* output that the monitor has been told of */
@@ -28,15 +30,31 @@ static void session_done(struct session *session)
 {
 	output_done(&session->output);
 	fd_close(&session->jail_fd);
+	relaying_done(&session->relaying);
+}
+
+/* What has connected meanwhile waits. */
+static int on_started(struct session *session, const struct started_fds *started, struct err *err)
+{
+	const struct jail_io *io = session->io;
+
+	if (!io->services || io->services->count == 0)
+		return 0;
+	return relaying_start(io->services, started,
+			      io->services_log_fd > 0 ? io->services_log_fd : -1,
+			      &session->relaying, err);
 }
 
 static int on_event(struct session *session, struct err *err)
 {
+	cleanup(started_fds_done) struct started_fds started = STARTED_FDS_INIT;
 	struct event event;
 
-	if (wire_next(session->jail_fd, &event, NULL, err) < 0)
+	if (wire_next(session->jail_fd, &event, &started, err) < 0)
 		return -1;
-	if (event.kind == EVENT_STARTED || event.kind == EVENT_READY)
+	if (event.kind == EVENT_STARTED)
+		return on_started(session, &started, err);
+	if (event.kind == EVENT_READY)
 		return 0;
 	session->over = true;
 	if (session->lost) {
@@ -96,6 +114,17 @@ static int on_output(struct session *session, struct err *err)
 	return 0;
 }
 
+/* With the jail, or before it: then the jail has to end as well. */
+static void on_relay(struct session *session)
+{
+	struct err ignored = ERR_INIT;
+
+	if (relaying_finish(&session->relaying, &session->out->services, &session->relay_err) < 0 &&
+	    !session->over)
+		best_effort(wire_end(session->jail_fd, ENDING_STOPPED, &ignored));
+	relaying_done(&session->relaying);
+}
+
 /*
  * The jail is gone: what it wrote stands in the pipes, and nobody can add to it. Whoever reads what
  * is shown may take his time, until the operator has had enough.
@@ -122,15 +151,16 @@ static int show_the_rest(struct session *session, struct err *err)
 static int listen_to(struct session *session, struct err *err)
 {
 	while (!session->over) {
-		struct pollfd ready[3 + OUTPUT_STREAMS] = {
+		struct pollfd ready[4 + OUTPUT_STREAMS] = {
 			{ .fd = session->jail_fd, .events = POLLIN },
 			{ .fd = session->out->stopped ? -1 : session->io->stop_fd,
 			  .events = POLLIN },
 			{ .fd = session->lost ? -1 : session->launcher_fd },
+			{ .fd = session->relaying.process.pid_fd, .events = POLLIN },
 		};
-		size_t pipes = output_poll(&session->output, ready + 3);
+		size_t pipes = output_poll(&session->output, ready + 4);
 
-		if (poll(ready, 3 + pipes, -1) < 0) {
+		if (poll(ready, 4 + pipes, -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			return err_sys(err, "wait for the jail");
@@ -143,7 +173,11 @@ static int listen_to(struct session *session, struct err *err)
 			on_stop(session);
 		if (ready[2].revents)
 			on_launcher_lost(session);
+		if (ready[3].revents)
+			on_relay(session);
 	}
+	if (session->relaying.process.pid_fd >= 0)
+		on_relay(session);
 	return show_the_rest(session, err);
 }
 
@@ -184,6 +218,7 @@ int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds
 		.io = io,
 		.out = &outcome,
 		.output = OUTPUT_INIT,
+		.relaying = RELAYING_INIT,
 		.launcher_fd = launcher_fd,
 		.jail_fd = -1,
 		.tell_after = spec->time.idle_ms > 0 ? 0 : CLOCK_NEVER,
@@ -203,6 +238,10 @@ int jail_run(int launcher_fd, const struct jail_spec *spec, struct spec_fds *fds
 	fd_close(&write_fds[OUTPUT_STDERR]);
 	if (result < 0 || listen_to(&session, err) < 0)
 		return -1;
+	if (session.relay_err.kind != ERR_NONE) {
+		*err = session.relay_err;
+		return -1;
+	}
 	/* A payload that ended by itself meanwhile had printed too much all the same. */
 	if (output_is_over(&session.output) && outcome.last.kind == EVENT_ENDED &&
 	    (outcome.last.result.ending == ENDING_EXITED ||

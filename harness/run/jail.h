@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/run/output.h"
+#include "harness/run/relaying.h"
 #include "sandbox/wire.h"
 
 /*
@@ -10,22 +11,26 @@
  * The payload's standard output and error arrive here through pipes, are counted, capped and kept
  * in log files or shown; nothing looks at them. When the cap is passed the jail ends with
  * ENDING_OUTPUT. A launcher that has gone ends it with ENDING_LAUNCHER_LOST, although its monitor
- * may live: nobody would reap behind that.
+ * may live: nobody would reap behind that. What connects to its services reaches their endpoints
+ * through a relay, a process that is there as long as the jail is.
  */
 struct jail_io {
 	int folder_fd; /* receives NAME.stdout and NAME.stderr; -1: no files */
 	const char *name;
 	int show_out_fd; /* where output is shown as it comes, too; 0: nowhere */
 	int show_err_fd;
-	uint64_t output_max; /* bytes of both together */
-	int stop_fd;         /* readable: the operator wants the end; -1 for none */
+	uint64_t output_max;             /* bytes of both together */
+	int stop_fd;                     /* readable: the operator wants the end; -1 for none */
+	const struct services *services; /* those that the spec has ports of; NULL: none */
+	int services_log_fd; /* receives a line for each connection; 0: there is no log */
 };
 
 struct jail_outcome {
 	struct event last;     /* ENDED, FAILED, NOT_FOUND, NOT_EXECUTABLE or LOST */
 	uint64_t stdout_bytes; /* what the payload wrote until it was cut off */
 	uint64_t stderr_bytes;
-	bool stopped; /* the operator wanted the end */
+	struct relaying_result services; /* count 0: it had none, or was never there */
+	bool stopped;                    /* the operator wanted the end */
 	bool unshown; /* and of what the payload printed, the end waited for a reader: it is lost */
 };
 

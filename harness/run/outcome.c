@@ -8,6 +8,7 @@
 void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json)
 {
 	record_put_ending(json, &attempt->ending, &attempt->usage);
+	json_put_digest(json, "services", attempt->has_services ? &attempt->services : NULL);
 }
 
 void outcome_tell_frozen(const struct attempt *attempt, struct json_writer *json)
@@ -101,7 +102,9 @@ void outcome_take_ending(struct attempt *attempt, const struct jail_outcome *out
 {
 	const struct jail_result *result = &outcome->last.result;
 	struct record_ending *ending = &attempt->ending;
+	struct relaying_flag services[RELAYING_FLAGS_MAX];
 	struct jail_flag flags[JAIL_FLAGS_MAX];
+	size_t count, more;
 	const char **texts;
 
 	if (outcome->last.kind != EVENT_ENDED && outcome->last.kind != EVENT_LOST)
@@ -111,11 +114,15 @@ void outcome_take_ending(struct attempt *attempt, const struct jail_outcome *out
 		ending->code = result->code;
 	if (result->ending == ENDING_SIGNALED)
 		ending->signal = result->code;
-	ending->flag_count = jail_result_flags(result, flags);
-	texts = arena_alloc(&attempt->run->arena, ending->flag_count, sizeof(*texts));
-	for (size_t i = 0; i < ending->flag_count; i++)
+	count = jail_result_flags(result, flags);
+	more = relaying_flags(&attempt->run->policy.services, &outcome->services, services);
+	texts = arena_alloc(&attempt->run->arena, count + more, sizeof(*texts));
+	for (size_t i = 0; i < count; i++)
 		texts[i] = arena_printf(&attempt->run->arena, "%s", flags[i].text);
+	for (size_t i = 0; i < more; i++)
+		texts[count + i] = arena_printf(&attempt->run->arena, "%s", services[i].text);
 	ending->flags = texts;
+	ending->flag_count = count + more;
 	attempt->usage = (struct record_usage){
 		.wall_ns = result->wall_ns,
 		.cpu_us = (int64_t) result->cpu_us,
@@ -290,6 +297,8 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 	}
 	if (attempt->is_built)
 		out->digests.artifact = &attempt->artifact;
+	if (attempt->has_services)
+		out->digests.services = &attempt->services;
 	fill_marks(attempt, out);
 	fill_entries(attempt, &entries, out);
 	/* Without a folder the journal alone has it. */

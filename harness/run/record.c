@@ -168,6 +168,7 @@ static void put_digests(struct json_writer *json, const struct record_digests *d
 	json_put_digest(json, "baseline", digests->baseline);
 	json_put_digest(json, "artifact", digests->artifact);
 	json_put_digest(json, "samples", digests->samples);
+	json_put_digest(json, "services", digests->services);
 	json_put_end(json);
 }
 

@@ -115,6 +115,7 @@ struct record_digests {
 	const struct digest *baseline; /* of what was built */
 	const struct digest *artifact; /* the candidate's */
 	const struct digest *samples;  /* of RECORD_SAMPLES_FILE */
+	const struct digest *services; /* of the log of the agent's services */
 };
 
 struct record {

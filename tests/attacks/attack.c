@@ -235,6 +235,7 @@ static const struct {
 	{ "victim",     NUMBER, offsetof(struct scene, victim) },
 	{ "port",       NUMBER, offsetof(struct scene, port) },
 	{ "near_port",  NUMBER, offsetof(struct scene, near_port) },
+	{ "service",    NUMBER, offsetof(struct scene, service) },
 	{ "key",        NUMBER, offsetof(struct scene, key) },
 	{ "near_key",   NUMBER, offsetof(struct scene, near_key) },
 	{ "netns",      NUMBER, offsetof(struct scene, netns) },

@@ -37,6 +37,7 @@ struct scene {
 	long victim;                 /* a process of the host, by its number there */
 	long port;                   /* a listener on the host's loopback */
 	long near_port;              /* and one in a jail that runs beside this one */
+	long service;                /* a port of its own that leads to an endpoint */
 	long key;                    /* of System V objects of the host */
 	long near_key;               /* of that other jail */
 	long netns;                  /* inode of the host's network namespace */

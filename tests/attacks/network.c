@@ -223,6 +223,108 @@ static void families(const struct scene *scene)
 	held_by("socket");
 }
 
+/* Return: a socket, or -1. */
+static int connect_to_service(const struct scene *scene)
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET,
+					     .sin_addr = { htonl(INADDR_LOOPBACK) },
+					     .sin_port = htons((uint16_t) scene->service) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void try_request(const struct scene *scene, const void *bytes, size_t len, const char *how)
+{
+	int fd = connect_to_service(scene);
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0 && !scene->bare)
+		broken("there is no service: %s", strerror(errno));
+	if (fd < 0)
+		return;
+	if (send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t) len && poll(&ready, 1, 200) > 0)
+		try_secret(dup(fd), how);
+	close(fd);
+}
+
+/* What proxies take for a wish to be led elsewhere. */
+static void service_elsewhere(const struct scene *scene)
+{
+	const char high = (char) (scene->port >> 8), low = (char) (scene->port & 0xff);
+	const char socks4[] = { 4, 1, high, low, 127, 0, 0, 1, 0 };
+	const char socks5[] = { 5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1, high, low };
+	char text[256];
+
+	snprintf(text, sizeof(text), "CONNECT 127.0.0.1:%ld HTTP/1.1\r\n\r\n", scene->port);
+	try_request(scene, text, strlen(text), "by CONNECT");
+	snprintf(text, sizeof(text), "GET http://127.0.0.1:%ld/ HTTP/1.0\r\n\r\n", scene->port);
+	try_request(scene, text, strlen(text), "by a whole address");
+	snprintf(text, sizeof(text), "PROXY TCP4 127.0.0.1 127.0.0.1 1 %ld\r\n", scene->port);
+	try_request(scene, text, strlen(text), "by PROXY");
+	try_request(scene, socks4, sizeof(socks4), "by SOCKS 4");
+	try_request(scene, socks5, sizeof(socks5), "by SOCKS 5");
+	try_loopback(scene->port, "a listener on the host's loopback");
+	held("its endpoint heard it, or nobody");
+}
+
+/* To answer in the place of the endpoint. */
+static void service_port(const struct scene *scene)
+{
+	static const uint32_t hosts[] = { INADDR_LOOPBACK, INADDR_ANY };
+	const int yes = 1;
+
+	for (size_t i = 0; i < 2 * ARRAY_LEN(hosts); i++) {
+		const struct sockaddr_in address = { .sin_family = AF_INET,
+						     .sin_addr = { htonl(hosts[i / 2]) },
+						     .sin_port = htons((uint16_t) scene->service) };
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		if (i % 2 > 0 && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
+				  setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes)) < 0))
+			broken("setsockopt: %s", strerror(errno));
+		if (bind(fd, (const struct sockaddr *) &address, sizeof(address)) == 0 &&
+		    listen(fd, 1) == 0)
+			got("listens at the service's port");
+		close(fd);
+	}
+	held_by("bind");
+}
+
+static bool is_served(int fd)
+{
+	char byte;
+
+	return fd >= 0 && (recv(fd, &byte, 1, MSG_DONTWAIT) >= 0 || errno == EAGAIN);
+}
+
+/* All that it can have at a time; then there has to be room again. */
+static void service_exhaust(const struct scene *scene)
+{
+	enum { MANY = 800 };
+	int fds[MANY], first = connect_to_service(scene), last;
+
+	if (first < 0)
+		broken("there is no service: %s", strerror(errno));
+	sleep_ms(200);
+	for (size_t i = 0; i < MANY; i++)
+		fds[i] = connect_to_service(scene);
+	sleep_ms(500);
+	if (!is_served(first))
+		got("a connection that was there was ended");
+	for (size_t i = 0; i < MANY; i++)
+		close(fds[i]);
+	sleep_ms(500);
+	last = connect_to_service(scene);
+	sleep_ms(300);
+	if (!is_served(first) || !is_served(last))
+		got("the service is there for nobody any more");
+	held("those that were too many were refused");
+}
+
 /* The other side of near_loopback() and near_abstract(). */
 void serve_neighbours(const struct scene *scene, const char *secret)
 {
@@ -267,6 +369,9 @@ const struct attack attacks_on_the_network[] = {
 	{ "net-netlinks",      netlinks },
 	{ "net-configure",     configure },
 	{ "net-families",      families },
+	{ "service-elsewhere", service_elsewhere },
+	{ "service-port",      service_port },
+	{ "service-exhaust",   service_exhaust },
 	{ "near-loopback",     near_loopback },
 	{ "near-abstract",     near_abstract },
 	{ NULL,                NULL },

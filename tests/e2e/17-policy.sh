@@ -38,12 +38,12 @@ expect_out '^\{"policies":\[\{"file":"[^"]*","ok":true,"policy":"mine","error":n
 it 'goes on past one that is wrong, and names file, line, key and value'
 printf 'schema: 1\nname: bad\nextends: shared/base.yaml\nagent:\n  pids: 9\n' >"$scratch/bad.yaml"
 printf 'schema: 1\nname: worse\nextends: ./worse.yaml\n' >"$scratch/worse.yaml"
-printf 'schema: 1\nname: later\nservices: []\n' >"$scratch/later.yaml"
+printf 'schema: 1\nname: later\nclock: utc\n' >"$scratch/later.yaml"
 run proctor policy check "$scratch/bad.yaml" "$scratch/worse.yaml" "$scratch/later.yaml" /nonexistent "$scratch" "$scratch/mine.yaml"
 expect_code 3
 expect_err "bad\.yaml:5: key 'pids': '9' is not within 16\.\.32768$"
 expect_err "worse\.yaml:3: key 'extends': '\./worse\.yaml' extends itself in the end$"
-expect_err "later\.yaml:3: key 'services': 'services' is not supported yet by this version"
+expect_err "later\.yaml:3: key 'clock': 'clock' is not supported yet by this version"
 expect_err "policy '/nonexistent': No such file or directory$"
 expect_err "policy '$scratch': it is no regular file$"
 expect_out 'mine\.yaml: ok; '

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/config/services.h"
 #include "harness/config/types.h"
 #include "tests/lib/check.h"
 
@@ -186,6 +187,7 @@ static const struct form {
 	char letter; /* one that may stand anywhere */
 	const char *allowed;
 	const char *good[4], *bad[12];
+	const char *prefix; /* of the longest */
 } forms[] = {
 	{ &type_name,
 	  63,
@@ -211,6 +213,14 @@ static const struct form {
 	  "of at most 4095 bytes",
 	  { "/", "../a", "a//b", "a b" },
 	  { "" } },
+	{ &type_endpoint,
+	  106,
+	  'a',
+	  RELAY_ENDPOINT_FORMS,
+	  { "127.0.0.1:1", "127.255.0.1:65535", "[::1]:80", "unix:/a" },
+	  { "", "80", "localhost:80", "192.0.2.1:80", "127.0.0.1:0", "127.0.0.1:65536", "unix:a",
+	    "unix:", "[::]:80", "http://127.0.0.1:80" },
+	  "unix:/" },
 };
 
 static const struct form *find_form(const struct schema_type *type)
@@ -224,13 +234,18 @@ static const struct form *find_form(const struct schema_type *type)
 bool edges_try_form(const struct edge *edge)
 {
 	const struct form *form = find_form(edge->field->type);
+	const char *prefix = form && form->prefix ? form->prefix : "";
 
 	if (!form)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(form->good) && form->good[i]; i++)
-		edges_accept(edge, form->good[i]);
-	edges_accept(edge, repeat(edge->arena, form->letter, form->most));
-	edges_refuse_text(edge, repeat(edge->arena, form->letter, form->most + 1), form->allowed);
+		edges_accept(edge, arena_printf(edge->arena, "'%s'", form->good[i]));
+	edges_accept(edge, arena_printf(edge->arena, "'%s%s'", prefix,
+					repeat(edge->arena, form->letter, form->most)));
+	edges_refuse_text(edge,
+			  arena_printf(edge->arena, "%s%s", prefix,
+				       repeat(edge->arena, form->letter, form->most + 1)),
+			  form->allowed);
 	for (size_t i = 0; i < ARRAY_LEN(form->bad) && form->bad[i]; i++)
 		edges_refuse_text(edge, form->bad[i], form->allowed);
 	edges_refuse(edge, "[a]", "a list", form->allowed);

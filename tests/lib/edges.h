@@ -59,7 +59,7 @@ void edges_refuse_text(const struct edge *edge, const char *value, const char *a
 void edges_try_number(const struct edge *edge);
 
 /**
- * edges_try_form() - a name, symbol or location
+ * edges_try_form() - a name, symbol, location or endpoint
  *
  * Return: false if the row's type is none of these.
  */

@@ -185,6 +185,24 @@ TEST(what_a_jail_gives_the_next_jail_can_hold)
 	CHECK_INT(spec.time.wall_ms, MIN_OF(policy.build.wall_ms, task.build.wall_ms));
 }
 
+TEST(services_are_the_agents_alone_and_the_launcher_learns_their_ports)
+{
+	static const char text[] = "schema: 1\nname: mine\nservices:\n"
+				   "  - {name: a, listen: 8080, connect: '127.0.0.1:9000'}\n"
+				   "  - {name: b, listen: 81, connect: 'unix:/run/b'}\n";
+	static const char *const argv[] = { "/bin/true", NULL };
+	cleanup(policy_done) struct policy mine = policy_default();
+	struct task no_task = TASK_INIT;
+
+	CHECK_OK(policy_parse("p.yaml", text, strlen(text), &mine, &err));
+	CHECK_OK(compose_agent(&mine, &no_task, NULL, argv, &spec, &err));
+	CHECK_INT(spec.net.count, 2);
+	CHECK_INT(spec.net.ports[0], 8080);
+	CHECK_INT(spec.net.ports[1], 81);
+	CHECK_OK(compose_worker(&mine, "l.so", "entry", 0, &spec, &err));
+	CHECK_INT(spec.net.count, 0);
+}
+
 TEST(a_worker_is_confined_to_one_cpu_and_can_be_frozen)
 {
 	const char *args[4], *env[16];

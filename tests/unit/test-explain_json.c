@@ -89,6 +89,28 @@ TEST(the_whole_of_each_jail_is_in_one_object)
 	end();
 }
 
+TEST(services_are_shown_with_where_they_lead_and_of_the_agent_alone)
+{
+	const struct json_value *root = explain("schema: 1\nname: mine\nservices: [{name: api, "
+						"listen: 80, connect: 'unix:/run/a'}]\n");
+	const struct json_value *jails = json_member(root, "jails");
+	const struct json_value *services = json_member(find(jails, "role", "agent"), "services");
+	const struct json_value *api = find(services, "name", "api");
+	int64_t number = 0;
+
+	CHECK_INT(json_count(services), 1);
+	CHECK_STR(json_as_text(json_member(api, "connect")), "unix:/run/a");
+	CHECK_OK(json_get_int(api, "listen", 0, 65535, &number, &err));
+	CHECK_INT(number, 80);
+	CHECK_INT(json_count(json_member(find(jails, "role", "build"), "services")), 0);
+	CHECK_INT(json_count(json_member(find(jails, "role", "worker"), "services")), 0);
+	CHECK_STR(json_as_text(json_item(json_member(root, "weaker"), 0)), "services:api");
+	CHECK_OK(json_get_int(find(json_member(root, "changes"), "key", "services.api"), "line", 0,
+			      99, &number, &err));
+	CHECK_INT(number, 3);
+	end();
+}
+
 TEST(what_the_policy_changes_is_there_with_its_file_and_line)
 {
 	const struct json_value *root =

@@ -159,7 +159,7 @@ TEST(what_is_told_of_an_agents_end_is_what_a_resumed_attempt_needs)
 	CHECK_STR(text.text,
 		  "{\"ending\":{\"how\":\"exited\",\"code\":3,\"signal\":null,\"flags\":[]},"
 		  "\"usage\":{\"wall_ns\":11,\"cpu_us\":12,\"memory_peak\":13,\"pids_peak\":14,"
-		  "\"stdout_bytes\":15,\"stderr_bytes\":16}}");
+		  "\"stdout_bytes\":15,\"stderr_bytes\":16},\"services\":null}");
 }
 
 TEST(a_mark_that_was_made_twice_says_so)
@@ -195,6 +195,26 @@ TEST(each_ending_has_its_name_and_only_its_own_number)
 	CHECK_INT(record.usage.pids_peak, 14);
 	CHECK_INT(record.usage.stdout_bytes, 15);
 	CHECK_INT(record.usage.stderr_bytes, 16);
+}
+
+TEST(services_are_told_by_flags_and_the_digest_of_their_log)
+{
+	static const struct service items[] = { { .name = "api" }, { .name = "db" } };
+	const struct jail_outcome outcome = {
+		.last = { .kind = EVENT_ENDED,
+			  .result = { .ending = ENDING_EXITED, .flags = JAIL_PIDS_HIT } },
+		.services = { .count = 2,
+			      .services = { { .capped = 1U << RELAY_SENT, .unreachable = 1 },
+					    { .connections = 3 } } },
+	};
+
+	begin();
+	run.policy.services = (struct services){ items, 2 };
+	outcome_take_ending(&attempt, &outcome);
+	CHECK_INT(attempt.ending.flag_count, 3);
+	CHECK_STR(attempt.ending.flags[0], "pids_hit");
+	CHECK_STR(attempt.ending.flags[1], "service_capped:api");
+	CHECK_STR(attempt.ending.flags[2], "service_unreachable:api");
 }
 
 TEST(every_flag_is_told)

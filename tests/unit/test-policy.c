@@ -139,9 +139,8 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "p.yaml:4: there is no key 'sise' here; the nearest is 'size'" },
 		{ HEAD "agents: {}\n",
 		  "p.yaml:3: there is no key 'agents' here; the nearest is 'agent'" },
-		{ HEAD "services: []\n",
-		  "p.yaml:3: key 'services': 'services' is not supported yet "
-		  "by this version; leave it out" },
+		{ HEAD "devices: []\n", "p.yaml:3: key 'devices': 'devices' is not supported yet "
+					"by this version; leave it out" },
 		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
 					   "swap, pids, cpus, landlock" },
 		{ HEAD "agent: {idle: 5}\n", "p.yaml:3: key 'idle': '5' is not a duration such as "

@@ -45,6 +45,51 @@ TEST(a_policy_does_not_differ_from_itself)
 	arena_done(&arena);
 }
 
+#define API "{name: api, listen: 80, connect: '127.0.0.1:9000'"
+#define DB  "{name: db, listen: 81, connect: 'unix:/run/db'"
+
+TEST(what_can_be_reached_is_a_wall_and_how_much_of_it_a_number)
+{
+	struct policy none = parse(HEAD), one = parse(HEAD "services: [" API "}]\n");
+	struct policy two = parse(HEAD "services: [" DB "}, " API ", total: 9, sent: 9GiB}]\n");
+	struct policy less = parse(HEAD "services: [" API ", total: 9}]\n");
+	struct policy other =
+		parse(HEAD "services: [{name: api, listen: 80, connect: '127.0.0.1:9001'}]\n");
+	const struct policy_difference *list;
+	const char *const *weaker;
+	size_t count;
+
+	list = policy_diff(&none, &one, &arena, &count);
+	CHECK_INT(count, 1);
+	check_change(list, count, "services.api", "weaker");
+	CHECK(!list[0].before);
+	CHECK_STR(list[0].after,
+		  "{name: api, listen: 80, connect: \"127.0.0.1:9000\", connections: 16, total: "
+		  "10000, sent: 256MiB, received: 256MiB, idle: 5m}");
+	list = policy_diff(&one, &none, &arena, &count);
+	check_change(list, count, "services.api", "stronger");
+	list = policy_diff(&one, &two, &arena, &count);
+	CHECK_INT(count, 2);
+	check_change(list, count, "services.api", "larger");
+	check_change(list, count, "services.db", "weaker");
+	list = policy_diff(&one, &less, &arena, &count);
+	check_change(list, count, "services.api", "smaller");
+	list = policy_diff(&one, &other, &arena, &count);
+	check_change(list, count, "services.api", "weaker");
+	weaker = policy_weaker(&two, &arena, &count);
+	CHECK_INT(count, 2);
+	CHECK_STR(weaker[0], "services:db");
+	CHECK_STR(weaker[1], "services:api");
+	policy_weaker(&none, &arena, &count);
+	CHECK_INT(count, 0);
+	policy_done(&none);
+	policy_done(&one);
+	policy_done(&two);
+	policy_done(&less);
+	policy_done(&other);
+	arena_done(&arena);
+}
+
 TEST(walls_become_weaker_or_stronger_and_numbers_larger_or_smaller)
 {
 	struct policy one = parse(HEAD "accept: [swap]\nagent: {pids: 100, idle: 1m, "

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "harness/config/format.h"
+#include "harness/config/services.h"
 #include "harness/config/types.h"
 #include "tests/lib/check.h"
 #include "tests/lib/edges.h"
@@ -28,7 +29,10 @@ static const struct base {
 	     "image: rocm, changes: {size: 0, inodes: 16}, "                                     \
 	     "memlock: 1MiB, file_size: 1MiB, msgqueue: 1MiB, sigpending: 99, " more             \
 	     "environment: {A: b}}\n"
-	  ROLE("agent", "syscalls: [], ") ROLE("build", "syscalls: [], ") ROLE("worker", "") },
+	  ROLE("agent", "syscalls: [], ") ROLE("build", "syscalls: [], ")
+		  ROLE("worker", "") "services: [{name: api, listen: 80, connect: "
+				     "'127.0.0.1:9000', connections: 9, "
+				     "total: 9, sent: 1MiB, received: 1MiB, idle: 1m}]\n" },
 	{ "run-plan", "schema: proctor/run/1\nname: nightly\ntasks: [../tasks/a]\n"
 		      "agents: [{name: first, solution: honest}, {name: second, program: ./b.sh}]\n"
 		      "repeats: 1\nseats: 1\nretries: 2\npolicy: small.yaml\n"
@@ -69,10 +73,12 @@ static const struct exception {
 
 /* How the n-th item of a list or entry of a mapping is written, from 0. */
 static const struct maker {
-	const char *path, *first, *item; /* first: of item 0, where it differs; item: with one %d */
+	const char *path, *first, *item; /* first: of item 0, where it differs; item: with %d */
 	const char *partner;             /* gets as many, for both to agree */
 } makers[] = {
 	/* clang-format off */
+	{ "policy.services",          NULL,
+	  "{name: s%d, listen: 90%d, connect: '127.0.0.1:1', connections: 1}", NULL },
 	{ "policy.agent.environment", NULL,    "V%d: x", NULL },
 	{ "policy.build.environment", NULL,    "V%d: x", NULL },
 	{ "policy.worker.environment", NULL,   "V%d: x", NULL },
@@ -221,6 +227,14 @@ static const struct maker *find_maker(const struct edge *edge)
 	check_fail(__FILE__, __LINE__, "%s: nobody knows how its items are written", edge->path);
 }
 
+/* The number in the place of each %d. */
+static void add_item(struct str *out, const char *item, size_t number)
+{
+	for (const char *at; (at = strstr(item, "%d")); item = at + 2)
+		str_addf(out, "%.*s%zu", (int) (at - item), item, number);
+	str_addf(out, "%s", item);
+}
+
 static const char *make_items(const struct edge *edge, const struct maker *maker, bool is_map,
 			      size_t count)
 {
@@ -234,8 +248,7 @@ static const char *make_items(const struct edge *edge, const struct maker *maker
 		else if (i == 0 && maker->first)
 			str_addf(&text, "%s", maker->first);
 		else
-			str_addf(&text, "%.*s%zu%s", (int) strcspn(maker->item, "%"), maker->item,
-				 i, strchr(maker->item, '%') + 2);
+			add_item(&text, maker->item, i);
 	}
 	str_addf(&text, is_map ? "}" : "]");
 	return arena_copy(edge->arena, text.text, text.len);
@@ -306,7 +319,7 @@ static void try_value(const struct edge *edge, bool *met)
 	} else if (type == &type_map) {
 		edges_try_map(edge);
 	} else if (type == &type_items || type == &type_entries || type->holds == HOLDS_STRUCT) {
-		try_count(edge, type != &type_items);
+		try_count(edge, type != &type_items && type != &type_services);
 	} else if (type->holds == HOLDS_ARGV) {
 		try_count(edge, false);
 		edges_try_texts(edge);
@@ -377,7 +390,8 @@ static void walk_row(struct walk *walk, const struct field *field, const struct 
 		edges_try_absent(&edge);
 	if (field->type == &type_map)
 		walk_map(walk, field->details, edge.node, edge.path);
-	if (field->type == &type_items || field->type == &type_entries)
+	if (field->type == &type_items || field->type == &type_entries ||
+	    field->type == &type_services)
 		walk_collection(walk, field, edge.node, edge.path);
 }
 
@@ -408,7 +422,8 @@ static void check_all_tried(const struct walk *walk, const struct schema *schema
 				   walk->format->name, field->key, schema->name);
 		if (field->type == &type_map)
 			check_all_tried(walk, field->details);
-		if ((field->type == &type_items || field->type == &type_entries) &&
+		if ((field->type == &type_items || field->type == &type_entries ||
+		     field->type == &type_services) &&
 		    collection->each)
 			check_all_tried(walk, collection->each);
 	}

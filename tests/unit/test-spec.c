@@ -31,6 +31,21 @@ TEST(the_defaults_make_a_jail)
 	CHECK_OK(spec_check(&spec, &err));
 }
 
+TEST(services_are_ports_each_once_and_none_of_a_worker)
+{
+	good()->net = (struct net_slice){ 2, { 80, 8080 } };
+	CHECK_OK(spec_check(&spec, &err));
+	spec.net.ports[1] = 80;
+	check_refused("two services at the port 80");
+	spec.net.ports[1] = 0;
+	check_refused("a service at 0");
+	spec.net.count = NET_SERVICES_MAX + 1;
+	check_refused("9 services; 8 at most");
+	good()->net = (struct net_slice){ 1, { 80 } };
+	spec.freezable = 1;
+	check_refused("a jail that can be frozen has no services, and 1 are asked for");
+}
+
 TEST(strings_come_back_as_they_went_in)
 {
 	const char *argv[4], *envp[3];

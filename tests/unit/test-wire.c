@@ -370,11 +370,38 @@ TEST(events_bring_what_a_started_jail_offers)
 	CHECK_OK(wire_tell(ends[1], &event, &sent, &err));
 	CHECK_OK(wire_next(ends[0], &seen, &fds, &err));
 	CHECK(fds.pid_fd >= 0 && fds.freeze_fd >= 0 && fds.events_fd >= 0);
+	CHECK_INT(fds.service_count, 0);
 	started_fds_done(&fds);
+	/* Two sockets of services are not the freezer's two files. */
+	sent = (struct started_fds){ null(), -1, -1, 2, { null(), null() } };
+	CHECK_OK(wire_tell(ends[1], &event, &sent, &err));
+	CHECK_OK(wire_next(ends[0], &seen, &fds, &err));
+	CHECK(fds.pid_fd >= 0 && fds.freeze_fd == -1 && fds.events_fd == -1);
+	CHECK_INT(fds.service_count, 2);
+	CHECK(fds.service_fd[0] >= 0 && fds.service_fd[1] >= 0);
+	started_fds_done(&fds);
+	CHECK_INT(fds.service_count, 0);
 	event.kind = EVENT_ENDED;
 	CHECK_OK(wire_tell(ends[1], &event, NULL, &err));
 	CHECK_OK(wire_next(ends[0], &seen, &fds, &err));
 	CHECK_INT(fds.pid_fd, -1);
+}
+
+TEST(a_monitor_that_lies_about_its_sockets_is_not_believed)
+{
+	static const uint32_t counts[] = { 1, 2, NET_SERVICES_MAX + 1, UINT32_MAX };
+	struct started_fds fds;
+	struct event seen;
+
+	make();
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		const struct event event = { .kind = EVENT_STARTED, .service_count = counts[i] };
+
+		err = ERR_INIT;
+		CHECK_OK(message_send(ends[1], &event, sizeof(event), NULL, &err));
+		CHECK_INT(wire_next(ends[0], &seen, &fds, &err), -1);
+		CHECK_STR(err.text, "the launcher's message is malformed");
+	}
 }
 
 TEST(a_client_can_ask_for_the_endings_that_are_its_own)
