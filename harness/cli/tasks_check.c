@@ -115,7 +115,8 @@ static int become(struct checking *checking, int count, char **paths, struct err
 	struct account account;
 
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
-	    open_folders(checking, count, paths, err) < 0 || (policy && policy_file_open(&checking->policy, AT_FDCWD, policy, err) < 0) ||
+	    open_folders(checking, count, paths, err) < 0 ||
+	    (policy && policy_file_open(&checking->policy, AT_FDCWD, policy, err) < 0) ||
 	    account_leave(err) < 0 ||
 	    launcher_open(cli->programs, cli->socket, &checking->launcher, err) < 0 ||
 	    timing_open(checking->launcher.is_service ? checking->launcher.socket_fd : -1,

@@ -174,8 +174,7 @@ static void hear_answer(int jail_fd, struct testimony *out)
 		say(out, DRILL_GOT, "the launcher has made a jail of it");
 }
 
-void forger_try(const struct drill *drill, const struct drill_attack *attack,
-		 struct testimony *out)
+void forger_try(const struct drill *drill, const struct drill_attack *attack, struct testimony *out)
 {
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	auto_fd null = open("/dev/null", O_WRONLY | O_CLOEXEC), tree = -1, jail_fd = -1;

@@ -8,4 +8,4 @@
  * @attack: one of JUDGE_REQUEST
  */
 void forger_try(const struct drill *drill, const struct drill_attack *attack,
-		 struct testimony *out);
+		struct testimony *out);
