@@ -585,6 +585,17 @@ wait_for no_sleep
 start_service
 run_as $one proctor jail -- echo again
 expect_out_is again
+it 'leaves nothing in the groups of a job when it is killed: the monitors do that'
+make_job job
+in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &
+client=$!
+wait_for sleeps 1
+kill -9 "$service"
+wait "$service" 2>/dev/null
+wait "$client" 2>/dev/null
+wait_for no_sleep
+remove_job
+start_service
 it 'clears up behind launcher and monitors that were killed, also in the groups of a job'
 make_job job
 in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &
