@@ -19,6 +19,23 @@
  */
 enum { CLIENTS_MAX = 512, CLIENTS_OF_ONE_MAX = 32 };
 
+/* What can be had of the timing lease: its lock, alone or shared, and its turnstile. */
+enum timing_part { TIMING_LOCK, TIMING_TURN, TIMING_PARTS };
+
+/*
+ * What an account has had of the timing lease, by all its connections and those that are over: of
+ * those that want the same, the one that has had it least recently comes first.
+ */
+struct timing_account {
+	uid_t uid;
+	size_t clients; /* that are this account's */
+	int64_t closed; /* on clock_now(): it has had the lock for too long, and nothing before this
+			 */
+	int64_t asked[TIMING_PARTS]; /* when it was last told that it can not have it now; 0: never
+				      */
+	int64_t left[TIMING_PARTS];  /* when it last gave it back; 0: never */
+};
+
 struct client {
 	uint64_t id;
 	bool is_private; /* whoever started this launcher, as root */
@@ -32,18 +49,19 @@ struct client {
 	struct cgroup_host place; /* where its jails are; a private client's are its launcher's */
 	bool has_place;
 
-	int lock_fd, turn_fd;  /* owned: the files of the timing lease, opened for this client */
-	bool is_alone;         /* it has the lock alone, */
-	int64_t alone_until;   /* on clock_now(): but no longer than this, */
-	int64_t timing_closed; /* and after that nothing of it before this */
-	bool has_turn;         /* it has the turnstile, */
-	int64_t turn_until;    /* but no longer than this */
+	int lock_fd, turn_fd; /* owned: the files of the timing lease, opened for this client */
+	struct timing_account *account;
+	bool is_alone, is_shared; /* it has the lock, */
+	int64_t lock_until;       /* on clock_now(): but no longer than this */
+	bool has_turn;            /* it has the turnstile, */
+	int64_t turn_until;       /* but no longer than this */
 };
 
 struct clients {
 	uint64_t next_id;
 	size_t count;
 	struct client *list[CLIENTS_MAX];
+	struct timing_account accounts[2 * CLIENTS_MAX];
 };
 
 /**
@@ -82,15 +100,15 @@ void clients_let_go(struct clients *clients, const struct client *keep);
 /**
  * clients_timing() - give a client its part of the timing lease, or take it back
  * @folder_fd: of the leases
- * @most_ms:   how long it may have the lock alone
+ * @most_ms:   how long it may have the lock
  *
  * Return: 1 granted, 0 not now, -1.
  */
-int clients_timing(struct client *client, int folder_fd, enum timing_ask ask, uint64_t most_ms,
-		   struct err *err) must_check;
+int clients_timing(struct clients *clients, struct client *client, int folder_fd,
+		   enum timing_ask ask, uint64_t most_ms, struct err *err) must_check;
 
 /**
- * clients_expire() - take the lock from those that have had it alone for too long
+ * clients_expire() - take the lock and the turnstile from those that have had them for too long
  *
  * Return: when the next one will have, on clock_now(); CLOCK_NEVER.
  */

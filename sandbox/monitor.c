@@ -420,11 +420,17 @@ static void tell_launcher(const struct jail_host *host)
 		best_effort(message_try_send(host->over_fd, &self, sizeof(self), NULL, &ignored));
 }
 
-/* Nothing is left that the next taker of the lease would have to look for. */
-static void clear_note(const struct lease *lease)
+/*
+ * Nothing is left that the next taker of the lease would have to look for: where the launcher is
+ * dead, which would have removed the folder with its last jail, not that either.
+ */
+static void clear_note(const struct jail_host *host, const struct lease *lease)
 {
+	struct cgroup_host folder = *host->cgroups;
 	struct err ignored = ERR_INIT;
 
+	if (ties_broken(&host->ties) == TIE_LAUNCHER)
+		cgroup_host_done(&folder);
 	best_effort(lease_note(lease, "", &ignored));
 }
 
@@ -445,7 +451,7 @@ static void outstay(const struct jail_host *host, const struct jail *jail,
 		}
 		nanosleep(&pause, NULL);
 	}
-	clear_note(lease);
+	clear_note(host, lease);
 }
 
 static int run_jail(struct jail *jail, const struct lease *lease, struct event *last,
@@ -499,7 +505,7 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 	if (jail.is_left)
 		outstay(host, &jail, &lease);
 	else
-		clear_note(&lease);
+		clear_note(host, &lease);
 	jail_let_go(&jail);
 	lease_done(&lease);
 	/* One that can not be killed is the account's as long as this process is. */

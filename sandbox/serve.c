@@ -68,14 +68,14 @@ static void greet(struct server *server, struct client *client, const struct wir
 	answer(client, EVENT_READY, NULL);
 }
 
-static void lease_timing(const struct server *server, struct client *client,
+static void lease_timing(struct server *server, struct client *client,
 			 const struct wire_asked *asked)
 {
 	struct err why = ERR_INIT;
 	int got;
 
 	message_drop(client->socket_fd);
-	got = clients_timing(client, server->host.state_fd,
+	got = clients_timing(&server->clients, client, server->host.state_fd,
 			     (enum timing_ask) asked->request.head.what,
 			     server->site->client.timing_ms, &why);
 	if (got < 0)

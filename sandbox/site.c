@@ -521,6 +521,18 @@ static int check_root(const struct site *site, const struct jail_spec *spec, str
 	return 0;
 }
 
+/* What the site limits holds: nobody can do without it in the administrator's place. */
+static void keep_limits(const struct site *site, struct cgroup_limits *limits)
+{
+	if (site->jail.memory > 0 || site->client.memory > 0)
+		limits->accept &=
+			~(CGROUP_BIT(CGROUP_LIMIT_MEMORY) | CGROUP_BIT(CGROUP_LIMIT_SWAP));
+	if (site->jail.pids > 0 || site->client.pids > 0)
+		limits->accept &= ~CGROUP_BIT(CGROUP_LIMIT_PIDS);
+	if (site->jail.cpu_milli > 0)
+		limits->accept &= ~CGROUP_BIT(CGROUP_LIMIT_CPUS);
+}
+
 static int check_devices(const struct site *site, const struct jail_spec *spec, struct err *err)
 {
 	for (size_t i = 0; i < spec->device_count; i++)
@@ -544,6 +556,7 @@ int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
 	}
 	if (most->cpu_milli > 0 && spec->cgroup.cpu_milli == 0)
 		spec->cgroup.cpu_milli = most->cpu_milli;
+	keep_limits(site, &spec->cgroup);
 	const struct {
 		const char *key, *unit;
 		uint64_t asked, most;

@@ -101,7 +101,8 @@ int site_load(const char *path, struct site *out, struct err *err) must_check;
 
 /**
  * site_bound() - refuse what is more than the site permits a jail, and names nobody listed
- * @spec: passed spec_check(); where it asks for no limit of CPU time, it gets the site's
+ * @spec: passed spec_check(); where it asks for no limit of CPU time, it gets the site's; what the
+ *        site limits it can not do without
  *
  * Return: 0, or -1 with an ERR_INPUT error that says which key would have to be raised.
  */

@@ -285,8 +285,11 @@ it 'takes the lease from whoever has it for too long, who then waits as others d
 attack $two timing sleep alone leave
 expect_out '^alone: granted$'
 kill -9 "$holder" && wait "$holder" 2>/dev/null
-attack $one timing alone sleep alone leave
+attack $one timing sleep alone sleep alone leave
 expect_out_is "$(printf 'alone: granted\nalone: busy\nleave: granted')"
+it 'by whichever of its connections: others have their turn'
+attack $one timing alone turn
+expect_out_is "$(printf 'alone: busy\nturn: busy')"
 
 it 'ends what a dead client had, though an accomplice keeps its connection'
 attack_orphan() {
@@ -525,11 +528,11 @@ for where in $job_groups; do
 	done
 	as $one sh -c "echo 1 >'$where/aside/cgroup.freeze'"
 done
-kill -9 "$client"
+kill -9 "$(pgrep -x proctor)" # its parent is the shell that put it there
 wait "$client" 2>/dev/null
 wait_for no_sleep
 for where in $job_groups; do
-	[ ! -d "$where/aside" ] || wait_for rmdir "$where/aside"
+	[ ! -d "$where/aside" ] || wait_for rmdir "$where/aside" 2>/dev/null
 	[ ! -d "$where/launcher" ] || wait_for rmdir "$where/launcher"
 done
 remove_job
@@ -582,6 +585,17 @@ wait_for no_sleep
 start_service
 run_as $one proctor jail -- echo again
 expect_out_is again
+it 'leaves nothing in the groups of a job when it is killed: the monitors do that'
+make_job job
+in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &
+client=$!
+wait_for sleeps 1
+kill -9 "$service"
+wait "$service" 2>/dev/null
+wait "$client" 2>/dev/null
+wait_for no_sleep
+remove_job
+start_service
 it 'clears up behind launcher and monitors that were killed, also in the groups of a job'
 make_job job
 in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &

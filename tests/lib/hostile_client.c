@@ -523,22 +523,32 @@ static int lingering(void)
 	return fd;
 }
 
-/* Behind an empty packet, which looks like the end of the connection. */
+/*
+ * With @is_behind behind an empty packet, which looks like the end of the connection. A child sends
+ * it, since whoever ends is never the one that waits.
+ */
 static void send_lingering(int fd, bool is_behind)
 {
 	struct message_fds sent = { .count = 2 };
-	int pair[2];
+	int pair[2], closed[2];
+	char byte;
 
-	if (message_pair(pair, &err) < 0)
+	if (message_pair(pair, &err) < 0 || pipe(closed) < 0)
 		die("pair");
 	sent.fd[0] = pair[1];
 	sent.fd[1] = lingering();
-	if (is_behind && send(fd, "", 0, MSG_NOSIGNAL) < 0)
-		die("send");
-	if (message_send(fd, "x", 1, &sent, &err) < 0)
-		die("send");
-	close(pair[1]);
+	if (fork() == 0) {
+		close(closed[1]);
+		if (read(closed[0], &byte, 1) < 0 ||
+		    (is_behind && send(fd, "", 0, MSG_NOSIGNAL) < 0) ||
+		    message_send(fd, "x", 1, &sent, &err) < 0)
+			die("send");
+		_exit(0);
+	}
 	close(sent.fd[1]);
+	close(closed[1]);
+	wait(NULL);
+	close(pair[1]);
 }
 
 /* With "wait" until somebody ends us: descriptors that nobody receives before it closes them. */

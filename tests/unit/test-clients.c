@@ -102,15 +102,21 @@ TEST(the_table_has_its_limit)
 
 static int ask(struct client *client, enum timing_ask what)
 {
-	int got = clients_timing(client, check_folder(), what, 1000, &err);
+	int got = clients_timing(&clients, client, check_folder(), what, 1000, &err);
 
 	CHECK_OK(got);
 	return got;
 }
 
+/* As long as others have after one has given it back. */
+static void rest(void)
+{
+	usleep(110 * 1000);
+}
+
 TEST(of_all_clients_one_has_the_lock_alone)
 {
-	struct client *one = add(1000, NULL), *two = add(1001, NULL);
+	struct client *one = add(1000, NULL), *two = add(1001, NULL), *three = add(1002, NULL);
 
 	CHECK_INT(ask(one, TIMING_ASK_ALONE), 1);
 	CHECK_INT(ask(one, TIMING_ASK_ALONE), 1);
@@ -121,8 +127,8 @@ TEST(of_all_clients_one_has_the_lock_alone)
 	CHECK_INT(ask(two, TIMING_ASK_ALONE), 0);
 	CHECK_INT(ask(one, TIMING_LEAVE), 1);
 	CHECK_INT(ask(two, TIMING_ASK_SHARED), 1);
-	CHECK_INT(ask(one, TIMING_ASK_SHARED), 1);
-	CHECK_INT(ask(one, TIMING_ASK_ALONE), 0);
+	CHECK_INT(ask(three, TIMING_ASK_SHARED), 1);
+	CHECK_INT(ask(three, TIMING_ASK_ALONE), 0);
 	CHECK_INT(ask(two, TIMING_LEAVE), 1);
 	CHECK_INT(ask(one, TIMING_ASK_TURN), 1);
 	CHECK_INT(ask(two, TIMING_ASK_TURN), 0);
@@ -168,17 +174,75 @@ TEST(who_has_it_for_too_long_loses_it_and_has_to_wait)
 
 	CHECK_INT(clients_expire(&clients, 1000), CLOCK_NEVER);
 	CHECK_INT(ask(one, TIMING_ASK_ALONE), 1);
-	CHECK(clients_expire(&clients, 1000) == one->alone_until);
+	CHECK(clients_expire(&clients, 1000) == one->lock_until);
 	CHECK_INT(ask(two, TIMING_ASK_ALONE), 0);
-	one->alone_until = clock_now();
+	one->lock_until = clock_now();
 	CHECK(clients_expire(&clients, 1000) == CLOCK_NEVER);
 	CHECK_INT(ask(one, TIMING_ASK_ALONE), 0);
 	CHECK_INT(ask(one, TIMING_ASK_SHARED), 0);
 	CHECK_INT(ask(two, TIMING_ASK_ALONE), 1);
 	CHECK_INT(ask(two, TIMING_LEAVE), 1);
 	CHECK_INT(ask(one, TIMING_LEAVE), 1); /* it need not know */
-	one->timing_closed = 0;
+	one->account->closed = 0;
+	rest();
 	CHECK_INT(ask(one, TIMING_ASK_ALONE), 1);
+}
+
+TEST(another_connection_of_the_account_is_no_way_around_that)
+{
+	struct client *one = add(1000, NULL), *other = add(1000, NULL), *two = add(1001, NULL);
+
+	CHECK_INT(ask(one, TIMING_ASK_ALONE), 1);
+	one->lock_until = clock_now();
+	CHECK(clients_expire(&clients, 1000) == CLOCK_NEVER);
+	CHECK_INT(ask(other, TIMING_ASK_ALONE), 0);
+	clients_end(one);
+	clients_end(other);
+	clients_sweep(&clients);
+	other = add(1000, NULL);
+	CHECK_INT(ask(other, TIMING_ASK_ALONE), 0);
+	CHECK_INT(ask(other, TIMING_ASK_TURN), 0);
+	CHECK_INT(ask(two, TIMING_ASK_ALONE), 1);
+}
+
+TEST(who_shares_it_does_not_for_ever_and_may_come_again)
+{
+	struct client *one = add(1000, NULL), *two = add(1001, NULL);
+
+	CHECK_INT(ask(one, TIMING_ASK_SHARED), 1);
+	CHECK_INT(ask(two, TIMING_ASK_ALONE), 0);
+	one->lock_until = clock_now();
+	CHECK(clients_expire(&clients, 1000) == CLOCK_NEVER);
+	CHECK_INT(ask(two, TIMING_ASK_ALONE), 1);
+	CHECK_INT(ask(two, TIMING_LEAVE), 1);
+	rest();
+	CHECK_INT(ask(one, TIMING_ASK_SHARED), 1);
+}
+
+TEST(of_those_that_want_it_the_one_that_has_had_it_least_recently_comes_first)
+{
+	const enum timing_ask parts[][2] = { { TIMING_ASK_ALONE, TIMING_LEAVE },
+					     { TIMING_ASK_TURN, TIMING_LEAVE_TURN } };
+	struct client *one = add(1000, NULL), *two = add(1001, NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		CHECK_INT(ask(one, parts[i][0]), 1);
+		CHECK_INT(ask(one, parts[i][1]), 1);
+		CHECK_INT(ask(one, parts[i][0]), 0); /* runs of root are not seen */
+		rest();
+		CHECK_INT(ask(one, parts[i][0]), 1);
+		CHECK_INT(ask(two, parts[i][0]), 0);
+		CHECK_INT(ask(one, parts[i][1]), 1);
+		for (int j = 0; j < 3; j++) {
+			usleep(50 * 1000);
+			CHECK_INT(ask(one, parts[i][0]), 0);
+			if (j < 2)
+				two->account->asked[i] = clock_now(); /* as its looks would */
+		}
+		CHECK_INT(ask(two, parts[i][0]), 1);
+		CHECK_INT(ask(two, parts[i][1]), 1);
+		CHECK_INT(ask(one, parts[i][0]), 1);
+	}
 }
 
 TEST(nobody_keeps_the_turnstile_for_ever)

@@ -321,6 +321,31 @@ TEST(an_image_is_one_that_is_listed_and_only_images_are_changed)
 		    "changed");
 }
 
+TEST(nobody_does_without_a_limit_that_the_site_has_set)
+{
+	static const struct {
+		const char *text;
+		uint32_t left;
+	} rows[] = {
+		{ "", 0xf },
+		{ "jail.memory 1GiB", 0xc },
+		{ "client.memory 4GiB", 0xc },
+		{ "jail.pids 256", 0xb },
+		{ "client.pids 512", 0xb },
+		{ "jail.cpus 4", 0x7 },
+		{ "jail.memory 1GiB\njail.pids 256\njail.cpus 4", 0 },
+	};
+
+	_Static_assert(CGROUP_BIT(CGROUP_LIMITS) == 0x10, "the table knows them all");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		spec_init(&spec, "test");
+		spec.cgroup.accept = 0xf;
+		CHECK_OK(parse(rows[i].text));
+		CHECK_OK(site_bound(&site, &spec, &err));
+		CHECK_INT(spec.cgroup.accept, rows[i].left);
+	}
+}
+
 TEST(a_device_that_is_not_listed_is_refused_by_name)
 {
 	spec_init(&spec, "test");

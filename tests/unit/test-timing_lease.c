@@ -255,8 +255,8 @@ static void serve_one(int i)
 	CHECK_INT(wire_peek(list[i]->socket_fd, &asked, &err), 1);
 	CHECK_INT(asked.request.head.kind, REQUEST_TIMING);
 	CHECK_INT(message_drop(list[i]->socket_fd), 1);
-	got = clients_timing(list[i], check_folder(), (enum timing_ask) asked.request.head.what,
-			     60000, &err);
+	got = clients_timing(&clients, list[i], check_folder(),
+			     (enum timing_ask) asked.request.head.what, 60000, &err);
 	CHECK_OK(got);
 	CHECK_OK(wire_tell(list[i]->socket_fd,
 			   &(struct event){ .kind = got ? EVENT_READY : EVENT_BUSY }, NULL, &err));
