@@ -88,7 +88,7 @@ int relay_confine(const int *keep, size_t count, pid_t parent, uint32_t connecti
 /* -- relay.c -- */
 
 struct relay_service {
-	int listen_fd; /* borrowed */
+	int listen_fd; /* borrowed, nonblocking */
 	struct relay_endpoint endpoint;
 	uint32_t connections; /* at a time */
 	uint64_t total;       /* of the whole jail */

@@ -408,6 +408,8 @@ static void add_services(const struct jail_outcome *outcome, const struct servic
 	cleanup(str_done) struct str text = STR_INIT;
 	struct json_writer json;
 
+	if (services->count == 0)
+		return;
 	json_writer_init(&json, &text);
 	json_put_object(&json, NULL);
 	relaying_put(&json, "services", services, &outcome->services);

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sandbox/base/mem.h"
 #include "sandbox/relay.h"
 #include "tests/lib/check.h"
 
@@ -13,12 +12,13 @@
 static int source[2], target[2];
 static struct relay_flow flow;
 static uint64_t left;
+static uint8_t buffer[RELAY_BUFFER];
 
 static void make(uint64_t allowed)
 {
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, source) == 0);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, target) == 0);
-	flow = (struct relay_flow){ .bytes = mem_alloc(RELAY_BUFFER, 1) };
+	flow = (struct relay_flow){ .bytes = buffer };
 	left = allowed;
 }
 
