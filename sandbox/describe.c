@@ -132,7 +132,7 @@ static struct described_entry describe_row(const struct plan_row *row, struct ar
 /* Its type is overlay, whatever the image's is: that the launcher knows. */
 static struct described_entry describe_image(const struct plan_row *row, struct arena *arena)
 {
-	const struct plan_row bare = { .kind = row->kind, .target = row->target };
+	const struct plan_row bare = { row->kind, row->target, row->source };
 	struct described_entry entry = describe_row(&bare, arena);
 	cleanup(str_done) struct str attributes = STR_INIT;
 

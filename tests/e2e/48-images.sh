@@ -70,12 +70,26 @@ loops() {
 	grep -l "^$images/" /sys/block/loop*/loop/backing_file 2>/dev/null | wc -l
 }
 
-expect_no_loops() {
+# At once, or soon.
+expect_loops() { # COUNT
 	tries=0
-	until [ "$(loops)" -eq 0 ]; do
+	until [ "$(loops)" -eq "$1" ]; do
 		tries=$((tries + 1))
-		[ "$tries" -lt $((50 * slow)) ] || { fail "loop devices are left: $(cat /sys/block/loop*/loop/backing_file)" && return; }
+		[ "$tries" -lt $((100 * slow)) ] || { fail "there are $(loops) loop devices, not $1" && return; }
 		sleep 0.1
+	done
+}
+
+expect_no_loops() {
+	expect_loops 0
+}
+
+wait_for() { # COMMAND…
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ "$tries" -lt $((200 * slow)) ] || { fail "it did not come to: $*" && return; }
+		sleep 0.05
 	done
 }
 
@@ -171,7 +185,7 @@ expect_code 125
 expect_err "image 'folder' is a folder of this host, which no jail changes"
 
 it 'is as walled as any other root: /proc, /sys and /dev are ours'
-run proctor jail --image squash --changes 1MiB -- sh -c 'cat /etc/which >/proc/sys/kernel/core_pattern; cat /proc/kcore; ls /sys; touch /sys/x /dev/x; ls /dev'
+run proctor jail --image ero --changes 1MiB -- sh -c 'cat /etc/which >/proc/sys/kernel/core_pattern; cat /proc/kcore; ls /sys; touch /sys/x /dev/x; ls /dev'
 expect_err 'core_pattern: Read-only file system'
 expect_out '^devices$'
 expect_no_out '^(class|block|fs)$'
@@ -285,13 +299,12 @@ expect_err 'belongs to user 61001'
 it 'sees that an image was written while it was used'
 cp "$images/squash.sqfs" "$images/live.sqfs"
 conf "source live squashfs $images/live.sqfs"
-"$e2e_build/proctor" jail --image live --put "$scratch/host" --json -- sh -c 'while :; do sleep 0.1; cat /etc/which >/dev/null; [ -e /proc/self ] || break; done & sleep 3' >"$scratch/out" 2>"$scratch/err" &
+"$e2e_build/proctor" jail --image live --put "$scratch/host" --json=2 -- sh -c 'echo here; sleep 3' >"$scratch/out" 2>"$scratch/err" &
 child=$!
-until grep -q "^$images/live.sqfs" /sys/block/loop*/loop/backing_file 2>/dev/null; do sleep 0.05; done
-sleep 0.5
+wait_for grep -q here "$scratch/out"
 printf x | dd of="$images/live.sqfs" bs=1 seek=$(($(stat -c %s "$images/live.sqfs") - 1)) conv=notrunc 2>/dev/null
 wait "$child"
-expect_out '"flags":\[.*"image_changed"'
+expect_err '"flags":\[.*"image_changed"'
 
 it 'gives a jail the file that has the name now'
 variant next sh -c 'echo second >etc/which'
@@ -341,29 +354,28 @@ mkdir -m 700 "$scratch/one"
 chown $one:$one "$scratch/one"
 "$e2e_build/proctor-launcher" --listen --socket="$scratch/run/socket" 2>"$scratch/log" &
 service=$!
-tries=0
-until [ -S "$scratch/run/socket" ] || [ "$tries" -gt 200 ]; do
-	tries=$((tries + 1))
-	sleep 0.05
-done
+wait_for test -S "$scratch/run/socket"
 jail_of_one() {
 	env -C "$scratch/one" PROCTOR_SOCKET="$scratch/run/socket" setpriv --reuid=$one --regid=$one --groups=$group -- \
 		"$e2e_build/proctor" jail "$@"
 }
 children=''
 for number in 1 2 3 4 5 6; do
-	jail_of_one --image squash -- sh -c 'cat /etc/which; sleep 2' >"$scratch/one.$number" 2>&1 &
+	jail_of_one --image squash -- sh -c 'cat /etc/which; while [ ! -e /work/none ]; do sleep 0.2; done' >"$scratch/one.$number" 2>&1 &
 	children="$children $!"
 done
-sleep 1
-[ "$(loops)" -eq 1 ] || fail "there are $(loops) loop devices"
-for child in $children; do
-	wait "$child" || fail 'one of them failed'
-done
 for number in 1 2 3 4 5 6; do
-	check [ "$(cat "$scratch/one.$number")" = 'the image itself' ]
+	wait_for grep -qx 'the image itself' "$scratch/one.$number"
 done
-[ "$(loops)" -eq 1 ] || fail 'the mount is not kept for the next'
+expect_loops 1
+# shellcheck disable=SC2086 # words on purpose
+kill $children
+for child in $children; do
+	wait "$child" 2>/dev/null
+done
+jail_of_one --image squash -- cat /etc/which >"$scratch/out" 2>"$scratch/err"
+expect_out_is 'the image itself'
+expect_loops 1
 
 it 'refuses one that is not listed to a member of the group as well'
 jail_of_one --image rocm -- true >"$scratch/out" 2>"$scratch/err"
@@ -379,18 +391,11 @@ expect_nothing_left
 
 it 'leaves nothing behind when the launcher is killed'
 for image in squash ero; do
-	"$e2e_build/proctor" jail --image $image --changes 64KiB -- sleep 60 >"$scratch/out" 2>"$scratch/err" &
+	"$e2e_build/proctor" jail --image $image -- sh -c 'echo here; sleep 60' >"$scratch/out" 2>"$scratch/err" &
 	child=$!
-	tries=0
-	launcher=''
-	until [ -n "$launcher" ] || [ "$tries" -gt 200 ]; do
-		tries=$((tries + 1))
-		sleep 0.05
-		launcher=$(pgrep -P "$child" -f proctor-launcher | head -n 1)
-	done
-	sleep 1
-	kill -9 "$launcher"
-	wait "$child"
+	wait_for grep -q here "$scratch/out"
+	kill -9 "$(pgrep -P "$child" | head -n 1)"
+	wait "$child" 2>/dev/null
 	code=$?
 	e2e_command="kill -9 of the launcher, image $image"
 	expect_code 125
