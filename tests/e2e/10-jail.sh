@@ -438,10 +438,10 @@ for account in daemon proctor; do
 		SUDO_UID=$(id -u daemon)
 		export SUDO_UID
 	fi
-	"$jail" jail --archive "$scratch/$account/of" -- sleep 2 &
+	"$jail" jail --archive "$scratch/$account/of" -- sleep "$((2 * slow))" &
 	client=$!
 	unset SUDO_UID
-	await 'sleep 2'
+	await "sleep $((2 * slow))"
 	check test "$(sed -n 's/^Uid:[[:space:]]*//p' "/proc/$client/status" | tr '\t' ' ')" = \
 		"$(for i in 1 2 3 4; do id -u $account; done | xargs)"
 	check test "$(sed -n 's/^NoNewPrivs:[[:space:]]*//p' "/proc/$client/status")" = 1
