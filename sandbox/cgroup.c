@@ -252,19 +252,16 @@ static int fill(struct cgroup *made, const struct cgroup_limits *limits, struct 
 	return 0;
 }
 
-int cgroup_create(const struct cgroup_host *host, const char *name,
-		  const struct cgroup_limits *limits, struct cgroup *out, struct err *err)
+int cgroup_make(const struct cgroup_host *host, const char *name, struct cgroup *out,
+		struct err *err)
 {
 	cleanup(drop) struct cgroup made = CGROUP_INIT;
-	struct cgroup_limits held = *limits;
 
 	if (!is_name(name))
 		return err_set(
 			err, ERR_INPUT,
 			"'%s' can not name a control group: 1 to 63 letters, digits, '-', '_'",
 			name);
-	if (drop_unenforceable(host, &held, &made.without, err) < 0)
-		return -1;
 	if (mkdirat(host->unified_fd, name, 0755) < 0)
 		return err_sys(err, "create control group '%s'", name);
 	made.host = host;
@@ -273,9 +270,28 @@ int cgroup_create(const struct cgroup_host *host, const char *name,
 	made.fd = openat(host->unified_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (made.fd < 0)
 		return err_sys(err, "open control group '%s'", name);
-	if (fill(&made, &held, err) < 0)
-		return err_wrap(err, "control group '%s'", name);
+	*out = take(made, CGROUP_INIT);
+	return 0;
+}
 
+int cgroup_limit(struct cgroup *cg, const struct cgroup_limits *limits, struct err *err)
+{
+	struct cgroup_limits held = *limits;
+
+	if (drop_unenforceable(cg->host, &held, &cg->without, err) < 0)
+		return -1;
+	if (fill(cg, &held, err) < 0)
+		return err_wrap(err, "control group '%s'", cg->name);
+	return 0;
+}
+
+int cgroup_create(const struct cgroup_host *host, const char *name,
+		  const struct cgroup_limits *limits, struct cgroup *out, struct err *err)
+{
+	cleanup(drop) struct cgroup made = CGROUP_INIT;
+
+	if (cgroup_make(host, name, &made, err) < 0 || cgroup_limit(&made, limits, err) < 0)
+		return -1;
 	*out = take(made, CGROUP_INIT);
 	return 0;
 }

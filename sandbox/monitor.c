@@ -282,7 +282,8 @@ static int collect(struct jail *first, const struct lease *lease, struct err *er
 
 	if (1 + spec->collect.tmpfs >= first->tmpfs.count)
 		return err_set(err, ERR_SYS, "pid 1 sent no clone of the workspace");
-	jail_init(&jail, first->host, spec, first->fds, lease);
+	jail_init(&jail, first->host, lease);
+	jail_assign(&jail, spec, first->fds);
 	jail.payload = BRIEF_COLLECT;
 	jail.given_fd = first->tmpfs.fd[1 + spec->collect.tmpfs];
 	jail.limits = (struct cgroup_limits){ .memory = COLLECT_MEMORY,
@@ -371,27 +372,56 @@ static int run_jail(struct jail *jail, const struct lease *lease, struct event *
 	return 0;
 }
 
-void monitor_run(const struct jail_host *host, const struct jail_spec *spec, struct spec_fds *fds)
+void monitor_init(struct monitor *monitor, const struct jail_host *host)
 {
-	cleanup(lease_done) struct lease lease = LEASE_INIT;
-	struct event last = { .kind = EVENT_ENDED };
-	struct err err = ERR_INIT;
-	struct jail jail;
+	*monitor = (struct monitor){ .host = host, .lease = LEASE_INIT };
+}
 
-	if (wire_check_fds(fds, &err) < 0 || jail_take_lease(host, &lease, &err) < 0) {
+static int take_lease(struct monitor *monitor, struct err *err)
+{
+	if (monitor->lease.lock_fd >= 0)
+		return 0;
+	if (jail_take_lease(monitor->host, &monitor->lease, err) < 0)
+		return -1;
+	jail_init(&monitor->jail, monitor->host, &monitor->lease);
+	return 0;
+}
+
+int monitor_prepare(struct monitor *monitor, struct err *err)
+{
+	return take_lease(monitor, err) < 0 ? -1 : jail_prepare(&monitor->jail, err);
+}
+
+void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
+{
+	struct event last = { .kind = EVENT_ENDED };
+	struct jail *jail = &monitor->jail;
+	struct err err = ERR_INIT;
+
+	if (wire_check_fds(fds, &err) < 0 || take_lease(monitor, &err) < 0) {
 		err_wrap(&err, "jail '%s'", spec->name);
-		tell_launcher(host);
+		tell_launcher(monitor->host);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
+		monitor_done(monitor);
 		return;
 	}
-	jail_init(&jail, host, spec, fds, &lease);
-	if (run_jail(&jail, &lease, &last, &err) < 0) {
-		tell_launcher(host);
-		tell_failure(fds, &jail, &err);
+	jail_assign(jail, spec, fds);
+	if (run_jail(jail, &monitor->lease, &last, &err) < 0) {
+		tell_launcher(monitor->host);
+		tell_failure(fds, jail, &err);
 	} else {
-		tell_launcher(host);
+		tell_launcher(monitor->host);
 		tell(fds, &last, NULL);
 	}
-	jail_let_go(&jail);
-	clear_note(&jail, &lease);
+	monitor_done(monitor);
+}
+
+void monitor_done(struct monitor *monitor)
+{
+	if (monitor->lease.lock_fd < 0)
+		return;
+	jail_take_down(&monitor->jail);
+	jail_let_go(&monitor->jail);
+	clear_note(&monitor->jail, &monitor->lease);
+	lease_done(&monitor->lease);
 }

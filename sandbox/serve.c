@@ -104,16 +104,18 @@ static int find_place(const struct server *server, struct client *client, struct
 	return cgroup_groups_of(client->peer.pid, &client->groups, err) < 0 ? -1 : 0;
 }
 
-static void strike(struct server *server, pid_t child)
+/* Return: whose it was; NULL: it had none, or that one is gone. */
+static struct client *strike(struct server *server, pid_t child)
 {
 	struct ledger_jail jail;
 	struct client *client;
 
 	if (ledger_leave(&server->ledger, child, &jail) == 0)
-		return;
+		return NULL;
 	client = clients_find(&server->clients, jail.client);
 	if (client)
 		client->jails--;
+	return client;
 }
 
 /* Jails that are gone, though their monitors may still be on their way out. */
@@ -123,8 +125,12 @@ static void strike_over(struct server *server)
 	pid_t monitor = -1;
 	struct message_in in = { .bytes = &monitor, .room = sizeof(monitor) };
 
-	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor))
-		strike(server, monitor);
+	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor)) {
+		const struct client *client = strike(server, monitor);
+
+		if (client)
+			errand_make_spare(server, client);
+	}
 }
 
 /* Lowers the spec to what is allowed, or says why there can be no such jail. */
@@ -288,6 +294,8 @@ static bool on_signals(struct server *server)
 			goes_on = false;
 	while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
 		killed |= WIFSIGNALED(status);
+		if (child == server->spare.process.pid)
+			errand_drop_spare(server);
 		strike(server, child);
 	}
 	if (killed)
@@ -356,6 +364,7 @@ static void end_all(struct server *server)
 
 	for (size_t i = 0; i < server->clients.count; i++)
 		clients_end(server->clients.list[i]);
+	errand_drop_spare(server);
 	/* Each monitor ends by itself: its client has gone. */
 	while ((child = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
 		if (child > 0)
