@@ -70,6 +70,22 @@ static int tie(const struct server *server, const struct client *client, int job
 	return 0;
 }
 
+/* What this jail has beside that of all jails. @devices, @devices_fd: the caller's, for @host. */
+static int equip(const struct server *server, const struct jail_spec *spec, struct jail_host *host,
+		 struct device_slice *devices, int *devices_fd, struct err *err)
+{
+	if (spec->device_count == 0)
+		return 0;
+	if (add_devices(server, spec, devices, err) < 0)
+		return err_wrap(err, "jail '%s'", spec->name);
+	*devices_fd = devices_load(devices, err);
+	if (*devices_fd < 0)
+		return -1;
+	host->devices = devices;
+	host->devices_fd = *devices_fd;
+	return 0;
+}
+
 /* The rest of this process is one jail's monitor. */
 static int run_monitor(struct server *server, const struct client *client,
 		       const struct errand *errand, struct spec_fds *fds, struct err *err)
@@ -85,15 +101,8 @@ static int run_monitor(struct server *server, const struct client *client,
 		host.cgroups = &client->place;
 	if (tie(server, client, job_fd, &host.ties, err) < 0)
 		return -1;
-	if (errand->spec->device_count > 0) {
-		if (add_devices(server, errand->spec, &devices, err) < 0)
-			return err_wrap(err, "jail '%s'", errand->spec->name);
-		devices_fd = devices_load(&devices, err);
-		if (devices_fd < 0)
-			return -1;
-		host.devices = &devices;
-		host.devices_fd = devices_fd;
-	}
+	if (equip(server, errand->spec, &host, &devices, &devices_fd, err) < 0)
+		return -1;
 	monitor_init(&monitor, &host);
 	monitor_run(&monitor, errand->spec, fds);
 	return 0;
@@ -242,10 +251,14 @@ static bool is_waiting(const struct spare *spare)
 	return spare->ask_fd >= 0 && poll(&ended, 1, 0) == 0;
 }
 
-/* It was made for a private client's jails, with the devices that all of them have. */
+/*
+ * It was made for a private client's jails, in the launcher's own groups, with the devices that all
+ * of them have. What else a jail can have is listed here when there is such a thing.
+ */
 static bool fits_spare(const struct client *client, const struct errand *errand)
 {
-	return client->is_private && !errand->refusal && errand->spec->device_count == 0;
+	return client->is_private && !errand->refusal && errand->spec->device_count == 0 &&
+	       errand->spec->plan.root == PLAN_ROOT_HOST;
 }
 
 /* Return: 1 the spare has the request, 0 it is as it was, -1 nobody knows. */
