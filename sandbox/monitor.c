@@ -392,7 +392,7 @@ int monitor_prepare(struct monitor *monitor, struct err *err)
 	return take_lease(monitor, err) < 0 ? -1 : jail_prepare(&monitor->jail, err);
 }
 
-void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
+int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
 {
 	struct event last = { .kind = EVENT_ENDED };
 	struct jail *jail = &monitor->jail;
@@ -402,8 +402,7 @@ void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct s
 		err_wrap(&err, "jail '%s'", spec->name);
 		tell_launcher(monitor->host);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
-		monitor_done(monitor);
-		return;
+		return monitor_done(monitor);
 	}
 	jail_assign(jail, spec, fds);
 	if (run_jail(jail, &monitor->lease, &last, &err) < 0) {
@@ -413,15 +412,16 @@ void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct s
 		tell_launcher(monitor->host);
 		tell(fds, &last, NULL);
 	}
-	monitor_done(monitor);
+	return monitor_done(monitor);
 }
 
-void monitor_done(struct monitor *monitor)
+int monitor_done(struct monitor *monitor)
 {
 	if (monitor->lease.lock_fd < 0)
-		return;
+		return 0;
 	jail_take_down(&monitor->jail);
 	jail_let_go(&monitor->jail);
 	clear_note(&monitor->jail, &monitor->lease);
 	lease_done(&monitor->lease);
+	return monitor->jail.is_left ? 1 : 0;
 }
