@@ -8,9 +8,11 @@
 #include "sandbox/spec.h"
 
 /*
- * All that pid 1 of a jail is told: the checked spec and what the launcher adds. It comes in a
- * sealed memfd as descriptor BRIEF_FD; the other descriptors have the numbers that stand in it.
- * All of them lie above what a payload can be passed, so that placing one overwrites none.
+ * All that pid 1 of a jail is told: the checked spec and what the launcher adds. It comes by a
+ * message over the monitor's socket, in a sealed memfd, which pid 1 places at BRIEF_FD; the other
+ * descriptors of the message follow and have the numbers that stand in it. All of them lie above
+ * what a payload can be passed, so that placing one overwrites none. Until then pid 1 waits: it may
+ * be older than the request for its jail.
  */
 enum {
 	BRIEF_MONITOR_FD = 64,

@@ -90,6 +90,9 @@ static int set_knob(const struct cgroup *cg, const struct cgroup_knob *knob, str
 
 /* -- making and removing leaves -- */
 
+/* Even where they are not limited. */
+static const uint32_t always_counted = CGROUP_BIT(CGROUP_MEMORY) | CGROUP_BIT(CGROUP_PIDS);
+
 static bool is_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -204,10 +207,11 @@ static void drop(struct cgroup *cg)
 	best_effort(cgroup_remove(cg, &ignored));
 }
 
+/* Those of @wanted that have a hierarchy, and no folder as yet. */
 static int make_v1_folders(struct cgroup *made, uint32_t wanted, struct err *err)
 {
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
-		if ((wanted & made->host->v1 & CGROUP_BIT(i)) == 0)
+		if ((wanted & made->host->v1 & ~made->v1 & CGROUP_BIT(i)) == 0)
 			continue;
 		if (mkdirat(made->host->v1_fds[i], made->name, 0755) < 0)
 			return err_sys(err, "create it for %s", cgroup_controller_names[i]);
@@ -235,12 +239,10 @@ static int do_without(struct cgroup *made, const struct cgroup_knob *knob,
 
 static int fill(struct cgroup *made, const struct cgroup_limits *limits, struct err *err)
 {
-	/* Memory and processes are counted even where they are not limited. */
-	uint32_t wanted = asked_for(limits) | CGROUP_BIT(CGROUP_MEMORY) | CGROUP_BIT(CGROUP_PIDS);
 	struct cgroup_knob plan[CGROUP_KNOBS_MAX];
 	size_t count;
 
-	if (make_v1_folders(made, wanted, err) < 0)
+	if (make_v1_folders(made, asked_for(limits), err) < 0)
 		return -1;
 	count = cgroup_plan(limits, made->host->v1, made->host->mems, plan);
 	for (size_t i = 0; i < count; i++) {
@@ -252,19 +254,16 @@ static int fill(struct cgroup *made, const struct cgroup_limits *limits, struct 
 	return 0;
 }
 
-int cgroup_create(const struct cgroup_host *host, const char *name,
-		  const struct cgroup_limits *limits, struct cgroup *out, struct err *err)
+int cgroup_make(const struct cgroup_host *host, const char *name, struct cgroup *out,
+		struct err *err)
 {
 	cleanup(drop) struct cgroup made = CGROUP_INIT;
-	struct cgroup_limits held = *limits;
 
 	if (!is_name(name))
 		return err_set(
 			err, ERR_INPUT,
 			"'%s' can not name a control group: 1 to 63 letters, digits, '-', '_'",
 			name);
-	if (drop_unenforceable(host, &held, &made.without, err) < 0)
-		return -1;
 	if (mkdirat(host->unified_fd, name, 0755) < 0)
 		return err_sys(err, "create control group '%s'", name);
 	made.host = host;
@@ -273,9 +272,30 @@ int cgroup_create(const struct cgroup_host *host, const char *name,
 	made.fd = openat(host->unified_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (made.fd < 0)
 		return err_sys(err, "open control group '%s'", name);
-	if (fill(&made, &held, err) < 0)
+	if (make_v1_folders(&made, always_counted, err) < 0)
 		return err_wrap(err, "control group '%s'", name);
+	*out = take(made, CGROUP_INIT);
+	return 0;
+}
 
+int cgroup_limit(struct cgroup *cg, const struct cgroup_limits *limits, struct err *err)
+{
+	struct cgroup_limits held = *limits;
+
+	if (drop_unenforceable(cg->host, &held, &cg->without, err) < 0)
+		return -1;
+	if (fill(cg, &held, err) < 0)
+		return err_wrap(err, "control group '%s'", cg->name);
+	return 0;
+}
+
+int cgroup_create(const struct cgroup_host *host, const char *name,
+		  const struct cgroup_limits *limits, struct cgroup *out, struct err *err)
+{
+	cleanup(drop) struct cgroup made = CGROUP_INIT;
+
+	if (cgroup_make(host, name, &made, err) < 0 || cgroup_limit(&made, limits, err) < 0)
+		return -1;
 	*out = take(made, CGROUP_INIT);
 	return 0;
 }

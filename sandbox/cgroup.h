@@ -244,6 +244,22 @@ bool cgroup_same_cpus(const char *one, const char *other);
 bool cgroup_has_cpus(const char *all, const char *some);
 
 /**
+ * cgroup_make() - make a leaf without limits, only to be killed and counted as yet
+ * @name: as cgroup_create()
+ */
+int cgroup_make(const struct cgroup_host *host, const char *name, struct cgroup *out,
+		struct err *err) must_check;
+
+/**
+ * cgroup_limit() - set the limits of a leaf of cgroup_make(), and read them back
+ *
+ * Before it runs what they are for: those in v1 hierarchies hold for processes that join
+ * afterwards, see cgroup_join_fds(). Errors are those of cgroup_create(); the leaf stays, and is
+ * the caller's to remove.
+ */
+int cgroup_limit(struct cgroup *cg, const struct cgroup_limits *limits, struct err *err) must_check;
+
+/**
  * cgroup_create() - make a leaf, limits set and read back, no process in it
  * @name: letters, digits, '-' and '_', at most 63, unique among all who share the host
  *

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
+#include "sandbox/base/mem.h"
 #include "sandbox/base/message.h"
 #include "sandbox/base/process.h"
 #include "sandbox/monitor.h"
@@ -89,37 +90,54 @@ static int tie(const struct server *server, const struct client *client, int job
 	return 0;
 }
 
-/* The rest of this process is one jail's monitor. */
+/* What one jail has beside that of all jails; a jail_host refers to it. */
+struct equipment {
+	struct image_source image;
+	struct device_slice devices;
+	int devices_fd; /* owned */
+};
+
+static int equip(const struct server *server, const struct jail_spec *spec, struct jail_host *host,
+		 struct equipment *had, struct err *err)
+{
+	if (spec->plan.root == PLAN_ROOT_IMAGE) {
+		if (find_image(server, spec, &had->image, err) < 0)
+			return err_wrap(err, "jail '%s'", spec->name);
+		host->image = &had->image;
+	}
+	if (spec->device_count == 0)
+		return 0;
+	if (add_devices(server, spec, &had->devices, err) < 0)
+		return err_wrap(err, "jail '%s'", spec->name);
+	had->devices_fd = devices_load(&had->devices, err);
+	if (had->devices_fd < 0)
+		return -1;
+	host->devices = &had->devices;
+	host->devices_fd = had->devices_fd;
+	return 0;
+}
+
+/*
+ * The rest of this process is one jail's monitor. Return: its exit code, by which the launcher
+ * knows whether something is left; -1.
+ */
 static int run_monitor(struct server *server, const struct client *client,
 		       const struct errand *errand, struct spec_fds *fds, struct err *err)
 {
 	auto_fd job_fd = client->is_private ? -1 : cgroup_groups_events_fd(&client->groups);
 	struct jail_host host = server->host;
-	struct image_source image;
-	struct device_slice devices;
-	auto_fd devices_fd = -1;
+	struct equipment had;
+	struct monitor monitor;
 
 	host.clamped = errand->clamped;
 	if (!client->is_private)
 		host.cgroups = &client->place;
 	if (tie(server, client, job_fd, &host.ties, err) < 0)
 		return -1;
-	if (errand->spec->plan.root == PLAN_ROOT_IMAGE) {
-		if (find_image(server, errand->spec, &image, err) < 0)
-			return err_wrap(err, "jail '%s'", errand->spec->name);
-		host.image = &image;
-	}
-	if (errand->spec->device_count > 0) {
-		if (add_devices(server, errand->spec, &devices, err) < 0)
-			return err_wrap(err, "jail '%s'", errand->spec->name);
-		devices_fd = devices_load(&devices, err);
-		if (devices_fd < 0)
-			return -1;
-		host.devices = &devices;
-		host.devices_fd = devices_fd;
-	}
-	monitor_run(&host, errand->spec, fds);
-	return 0;
+	if (equip(server, errand->spec, &host, &had, err) < 0)
+		return -1;
+	monitor_init(&monitor, &host);
+	return monitor_run(&monitor, errand->spec, fds);
 }
 
 /* What only the launcher has a use for; a copy that is closed while the launcher waits is no last
@@ -130,6 +148,7 @@ static void let_go(struct server *server, const struct client *keep)
 	fd_close(&server->listener.fd);
 	fd_close(&server->signals_fd);
 	fd_close(&server->over_fd);
+	fd_close(&server->spare.ask_fd);
 }
 
 no_return static void run_errand(struct server *server, const struct client *client,
@@ -138,7 +157,7 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	struct message_fds got = MESSAGE_FDS_INIT;
 	struct err err = ERR_INIT;
 	struct spec_fds fds;
-	int taken = message_take_fds(client->socket_fd, &got, &err);
+	int taken = message_take_fds(client->socket_fd, &got, &err), code = 0;
 
 	/* The launcher waits for this, or for our end: up to here no descriptor of the client's may
 	   have been closed, what is not wanted included. */
@@ -153,9 +172,11 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	taken = wire_sort(errand->spec, &got, &fds, &err);
 	if (errand->refusal)
 		say_no(&fds, errand->refusal);
-	else if (taken < 0 || run_monitor(server, client, errand, &fds, &err) < 0)
+	else
+		code = taken < 0 ? -1 : run_monitor(server, client, errand, &fds, &err);
+	if (code < 0)
 		say_no(&fds, &err);
-	_exit(0);
+	_exit(code > 0);
 }
 
 /* Return: has the child written its byte? */
@@ -171,6 +192,169 @@ static bool wait_for_byte(int taken_fd)
 	return got > 0 && read(taken_fd, &byte, 1) == 1;
 }
 
+/* -- the spare: a monitor that is there before the request is -- */
+
+/* What it is told then; the client's connection comes with it. */
+struct order {
+	uint32_t clamped;
+	struct jail_spec spec;
+};
+
+/* Return: 1 with an order, 0 if nobody needs us any more. */
+static int await_order(int ask_fd, const struct ties *ties, struct order *out,
+		       struct message_fds *fds)
+{
+	struct err ignored = ERR_INIT;
+	struct pollfd ready[] = {
+		{ .fd = ask_fd, .events = POLLIN },
+		{ .fd = ties->fd, .events = POLLIN },
+	};
+
+	while (ready[0].revents == 0) {
+		if (poll(ready, ARRAY_LEN(ready), -1) < 0 && errno != EINTR)
+			return 0;
+		if (ready[1].revents && ties_broken(ties) != TIE_NONE)
+			return 0;
+	}
+	return message_receive(ask_fd, out, sizeof(*out), fds, &ignored) ==
+		       (ssize_t) sizeof(*out) &&
+	       fds->count == 1;
+}
+
+no_return static void run_spare(struct server *server, const struct client *client, int ask_fd)
+{
+	struct message_fds socket = MESSAGE_FDS_INIT, got = MESSAGE_FDS_INIT;
+	struct order *order = mem_alloc(1, sizeof(*order));
+	struct jail_host host = server->host;
+	struct err err = ERR_INIT;
+	struct monitor monitor;
+	struct spec_fds fds;
+	int taken, code;
+
+	let_go(server, client);
+	if (tie(server, client, -1, &host.ties, &err) < 0)
+		_exit(1);
+	monitor_init(&monitor, &host);
+	/* What fails now is tried again, and told, when somebody asks for a jail. */
+	best_effort(monitor_prepare(&monitor, &err));
+	if (await_order(ask_fd, &host.ties, order, &socket) == 0) {
+		_exit(monitor_done(&monitor));
+	}
+	err = (struct err) ERR_INIT;
+	taken = message_take_fds(socket.fd[0], &got, &err);
+	best_effort(write(ask_fd, "x", 1));
+	close(ask_fd);
+	message_fds_done(&socket);
+	if (taken >= 0)
+		taken = wire_sort(&order->spec, &got, &fds, &err);
+	host.clamped = order->clamped;
+	if (taken < 0) {
+		say_no(&fds, &err);
+		code = monitor_done(&monitor);
+	} else {
+		code = monitor_run(&monitor, &order->spec, &fds);
+	}
+	_exit(code);
+}
+
+/* Who has had two jails will ask for a third. Without a spare that one takes a little longer. */
+void errand_make_spare(struct server *server, const struct client *client)
+{
+	struct err ignored = ERR_INIT;
+	auto_fd ask_fd = -1, theirs = -1;
+	int pair[2], forked;
+
+	if (!client->is_private || client->socket_fd < 0 || server->spare.asked < 2 ||
+	    server->spare.ask_fd >= 0 || message_pair(pair, &ignored) < 0)
+		return;
+	ask_fd = pair[0];
+	theirs = pair[1];
+	forked = process_fork(&server->spare.process, &ignored);
+	if (forked == 0) {
+		close(ask_fd);
+		run_spare(server, client, theirs);
+	}
+	if (forked > 0)
+		server->spare.ask_fd = fd_take(&ask_fd);
+}
+
+void errand_drop_spare(struct server *server)
+{
+	const size_t asked = server->spare.asked;
+
+	fd_close(&server->spare.ask_fd);
+	fd_close(&server->spare.process.pid_fd);
+	server->spare = SPARE_INIT;
+	server->spare.asked = asked;
+}
+
+/* One that has died meanwhile has not taken anything. */
+static bool is_waiting(const struct spare *spare)
+{
+	struct pollfd ended = { .fd = spare->process.pid_fd, .events = POLLIN };
+
+	return spare->ask_fd >= 0 && poll(&ended, 1, 0) == 0;
+}
+
+/*
+ * It was made for a private client's jails, in the launcher's own groups, with the devices that all
+ * of them have. What else a jail can have is listed here when there is such a thing.
+ */
+static bool fits_spare(const struct client *client, const struct errand *errand)
+{
+	return client->is_private && !errand->refusal && errand->spec->device_count == 0 &&
+	       errand->spec->plan.root == PLAN_ROOT_HOST;
+}
+
+/* Return: 1 the spare has the request, 0 it is as it was, -1 nobody knows. */
+static int give_to_spare(struct server *server, const struct client *client,
+			 const struct errand *errand, pid_t *pid)
+{
+	cleanup(mem_free) struct order *order = NULL;
+	const struct message_fds socket = { .count = 1, .fd = { client->socket_fd } };
+	struct err ignored = ERR_INIT;
+	int result;
+
+	if (!fits_spare(client, errand) || !is_waiting(&server->spare))
+		return 0;
+	order = mem_alloc(1, sizeof(*order));
+	order->clamped = errand->clamped;
+	order->spec = *errand->spec;
+	*pid = server->spare.process.pid;
+	if (message_send(server->spare.ask_fd, order, sizeof(*order), &socket, &ignored) < 0)
+		result = 0;
+	else
+		result = wait_for_byte(server->spare.ask_fd) ? 1 : -1;
+	errand_drop_spare(server);
+	return result;
+}
+
+/* -- both -- */
+
+/* Return: 1 a child has taken the request, 0 there is no child, -1 one has not. */
+static int give_to_child(struct server *server, const struct client *client,
+			 const struct errand *errand, pid_t *pid)
+{
+	struct process child = PROCESS_INIT;
+	struct err ignored = ERR_INIT;
+	auto_fd read_fd = -1, write_fd = -1;
+	int pair[2], forked;
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return 0;
+	read_fd = pair[0];
+	write_fd = pair[1];
+	forked = process_fork(&child, &ignored);
+	if (forked == 0)
+		run_errand(server, client, errand, write_fd);
+	if (forked < 0)
+		return 0;
+	fd_close(&write_fd);
+	*pid = child.pid;
+	fd_close(&child.pid_fd);
+	return wait_for_byte(read_fd) ? 1 : -1;
+}
+
 /*
  * A request that nobody took would be the next one again, and descriptors of a client's are not for
  * this process: such a connection is over.
@@ -180,30 +364,20 @@ void errand_send(struct server *server, struct client *client, const struct erra
 	struct ledger_jail entry = { .client = client->id,
 				     .uid = client->peer.uid,
 				     .is_over = errand->refusal != NULL };
-	struct process child = PROCESS_INIT;
-	struct err ignored = ERR_INIT;
-	auto_fd read_fd = -1, write_fd = -1;
-	int pair[2], forked;
+	int taken = give_to_spare(server, client, errand, &entry.monitor);
 
-	if (pipe2(pair, O_CLOEXEC) < 0) {
-		errand_end(server, client);
-		return;
-	}
-	read_fd = pair[0];
-	write_fd = pair[1];
-	forked = process_fork(&child, &ignored);
-	if (forked == 0)
-		run_errand(server, client, errand, write_fd);
-	fd_close(&write_fd);
-	if (forked > 0) {
-		entry.monitor = child.pid;
+	if (taken == 0)
+		taken = give_to_child(server, client, errand, &entry.monitor);
+	if (taken != 0) {
 		ledger_enter(&server->ledger, &entry, errand->spec ? &errand->spec->cgroup : NULL,
 			     errand->bounds);
 		client->jails++;
 	}
-	fd_close(&child.pid_fd);
-	if (forked < 0 || !wait_for_byte(read_fd))
+	if (taken <= 0) {
 		errand_end(server, client);
+		return;
+	}
+	server->spare.asked += fits_spare(client, errand);
 }
 
 /* --- connections that are over --- */

@@ -18,11 +18,10 @@ struct errand {
 };
 
 /**
- * errand_send() - fork a child for the next request in a client's socket, and wait until it has
- * taken it
+ * errand_send() - have a child take the next request in a client's socket, and wait until it has
  *
  * It is entered in the ledger. A request that nobody took would be the next one again: such a
- * connection is over.
+ * connection is over. The child is a fork, or the spare.
  */
 void errand_send(struct server *server, struct client *client, const struct errand *errand);
 
@@ -37,3 +36,17 @@ void errand_close(struct server *server, uid_t uid, int *socket_fd);
  * errand_end() - clients_end(), with its connection closed as errand_close() does
  */
 void errand_end(struct server *server, struct client *client);
+
+/**
+ * errand_make_spare() - have a child prepare itself for the next request of a private client
+ *
+ * To be called when a jail of its has ended: not while one runs, whose time may be measured. A
+ * client that has had one jail alone gets none, since that may be all that it wants.
+ */
+void errand_make_spare(struct server *server, const struct client *client);
+
+/**
+ * errand_drop_spare() - let the child that waits for a request end by itself; nothing happens if
+ * there is none
+ */
+void errand_drop_spare(struct server *server);

@@ -16,6 +16,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -270,21 +271,39 @@ static int run(struct init *init, struct err *err)
 	return report_send(BRIEF_MONITOR_FD, &report, NULL, err);
 }
 
-static const struct brief *open_brief(struct err *err)
+/* Where they are received they are below all the places that they go to. */
+static int place(const struct message_fds *fds, struct err *err)
 {
-	const void *brief = mmap(NULL, sizeof(struct brief), PROT_READ, MAP_PRIVATE, BRIEF_FD, 0);
+	for (size_t i = 0; i < fds->count; i++)
+		if (dup3(fds->fd[i], BRIEF_FD + (int) i, O_CLOEXEC) < 0)
+			return err_sys(err, "place descriptor %zu of the brief", i);
+	return 0;
+}
 
+/* It waits for as long as it takes: what ends it before is the end of the monitor. */
+static const struct brief *receive_brief(struct err *err)
+{
+	cleanup(message_fds_done) struct message_fds fds = MESSAGE_FDS_INIT;
+	const void *brief;
+	char byte;
+	ssize_t got;
+
+	/* No descriptor but those passed outlives an execve, and this one came by one. */
+	if (fcntl(BRIEF_MONITOR_FD, F_SETFD, FD_CLOEXEC) < 0) {
+		err_sys(err, "keep the monitor's socket from the payload");
+		return NULL;
+	}
+	got = message_receive(BRIEF_MONITOR_FD, &byte, sizeof(byte), &fds, err);
+	if (got == 0)
+		_exit(0);
+	if (got < 0 || place(&fds, err) < 0)
+		return NULL;
+	brief = mmap(NULL, sizeof(struct brief), PROT_READ, MAP_PRIVATE, BRIEF_FD, 0);
 	if (brief == MAP_FAILED) {
 		err_sys(err, "map the brief");
 		return NULL;
 	}
 	close(BRIEF_FD);
-	/* The monitor's dup2() has cleared it; no descriptor but those passed outlives an execve.
-	 */
-	if (close_range(BRIEF_MONITOR_FD, ~0U, CLOSE_RANGE_CLOEXEC) < 0) {
-		err_sys(err, "keep the descriptors from the payload");
-		return NULL;
-	}
 	return brief;
 }
 
@@ -295,7 +314,7 @@ int main(void)
 
 	prctl(PR_SET_NAME, "proctor-init", 0, 0, 0); /* a program from a memfd has none */
 
-	init.brief = open_brief(&err);
+	init.brief = receive_brief(&err);
 	if (init.brief && run(&init, &err) == 0)
 		return 0;
 	/* Without a monitor there is nobody to tell, and the jail ends either way. */

@@ -32,7 +32,12 @@ static int make_cgroup(struct jail *jail, struct err *err)
 	 */
 	if (jail->payload == BRIEF_COLLECT && cgroup_reap(jail->host->cgroups, jail->leaf, err) < 0)
 		return -1;
-	if (cgroup_create(jail->host->cgroups, jail->leaf, &jail->limits, &jail->cgroup, err) < 0)
+	return cgroup_make(jail->host->cgroups, jail->leaf, &jail->cgroup, err);
+}
+
+static int set_limits(struct jail *jail, struct err *err)
+{
+	if (cgroup_limit(&jail->cgroup, &jail->limits, err) < 0)
 		return -1;
 	jail->without |= jail->cgroup.without;
 	return 0;
@@ -109,16 +114,13 @@ static void drop_denied(struct jail *jail)
 	jail->denied = NULL;
 }
 
-/* The descriptors that pid 1 gets, from BRIEF_MONITOR_FD upwards; sources are borrowed. */
-struct handover {
-	size_t count;
-	int source[2 + BRIEF_JOINS_MAX + 4 + SPEC_FD_COUNT];
-};
+/* The descriptors that go with the brief, and the brief itself first; all are borrowed. */
+_Static_assert(1 + BRIEF_JOINS_MAX + 4 + SPEC_FD_COUNT <= MESSAGE_MAX_FDS, "one message does");
 
-static int32_t hand(struct handover *handover, int fd)
+static int32_t hand(struct message_fds *handover, int fd)
 {
-	handover->source[handover->count] = fd;
-	return BRIEF_MONITOR_FD + (int32_t) handover->count++;
+	handover->fd[handover->count] = fd;
+	return BRIEF_FD + (int32_t) handover->count++;
 }
 
 int jail_make_landlock(const struct plan_slice *plan, struct landlock_slice *out, struct err *err)
@@ -153,7 +155,7 @@ enum seccomp_profile jail_profile(const struct jail_spec *spec)
 }
 
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
-			struct brief *brief, struct handover *handover)
+			struct brief *brief, struct message_fds *handover)
 {
 	brief->payload = jail->payload;
 	brief->ids = jail->ids;
@@ -181,76 +183,49 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	}
 }
 
-/*
- * In the clone: moves the descriptors to their numbers and becomes pid 1. Sources and targets may
- * overlap, so all sources move out of the way first.
- */
-static int become_init(const struct handover *handover, int image_fd, struct err *err)
+/* In the clone: becomes pid 1, with the monitor's socket and nothing else of ours. */
+static int become_init(int socket_fd, int image_fd, struct err *err)
 {
-	enum { ASIDE = 256 };
-	const unsigned int end = BRIEF_MONITOR_FD + (unsigned int) handover->count;
+	enum { ASIDE = BRIEF_MONITOR_FD + 1 };
 	static char *const no_strings[] = { NULL };
+	/* One of them may be where the socket goes. */
 	int image = fcntl(image_fd, F_DUPFD_CLOEXEC, ASIDE);
-	int moved[ARRAY_LEN(handover->source)];
+	int moved = fcntl(socket_fd, F_DUPFD_CLOEXEC, ASIDE);
 
-	if (image < 0)
-		return err_sys(err, "move the program of pid 1");
-	for (size_t i = 0; i < handover->count; i++) {
-		moved[i] = fcntl(handover->source[i], F_DUPFD_CLOEXEC, ASIDE);
-		if (moved[i] < 0)
-			return err_sys(err, "move descriptor %d", handover->source[i]);
-	}
-	for (size_t i = 0; i < handover->count; i++)
-		if (dup2(moved[i], BRIEF_MONITOR_FD + (int) i) < 0)
-			return err_sys(err, "place descriptor %zu", i);
+	if (image < 0 || moved < 0 || dup2(moved, BRIEF_MONITOR_FD) < 0)
+		return err_sys(err, "place the descriptors of pid 1");
 	if (close_range(3, BRIEF_MONITOR_FD - 1, 0) < 0 ||
-	    close_range(end, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+	    close_range(ASIDE, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		return err_sys(err, "close the other descriptors");
 	execveat(image, "", no_strings, no_strings, AT_EMPTY_PATH);
 	return err_sys(err, "execute pid 1");
 }
 
-no_return static void run_init(const struct handover *handover, int image_fd)
+no_return static void run_init(int socket_fd, int image_fd)
 {
 	struct report report = { .kind = REPORT_FAILED };
 	struct err ignored = ERR_INIT;
 
-	best_effort(become_init(handover, image_fd, &report.err));
+	best_effort(become_init(socket_fd, image_fd, &report.err));
 	/* The monitor sees the socket close if not even this arrives. */
-	best_effort(report_send(handover->source[0], &report, NULL, &ignored));
+	best_effort(report_send(socket_fd, &report, NULL, &ignored));
 	_exit(1);
 }
 
 static int start_init(struct jail *jail, struct err *err)
 {
-	cleanup(mem_free) struct brief *brief = mem_alloc(1, sizeof(*brief));
-	cleanup(message_fds_done) struct message_fds joins = MESSAGE_FDS_INIT;
-	struct handover handover = { .count = 0 };
-	auto_fd brief_fd = -1, theirs = -1;
+	auto_fd theirs = -1;
 	char mounts[64];
-	int pair[2], count;
+	int pair[2];
 	pid_t pid;
 
 	if (message_pair(pair, err) < 0)
 		return -1;
 	jail->report_fd = pair[0];
 	theirs = pair[1];
-	count = cgroup_join_fds(&jail->cgroup, joins.fd, err);
-	if (count < 0)
-		return -1;
-	joins.count = (size_t) count;
-	hand(&handover, theirs);
-	hand(&handover, -1); /* BRIEF_FD, which does not exist yet */
-	write_brief(jail, joins.fd, joins.count, brief, &handover);
-	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0)
-		return -1;
-	brief_fd = io_memfd("proctor-brief", brief, sizeof(*brief), err);
-	if (brief_fd < 0)
-		return -1;
-	handover.source[1] = brief_fd;
 	pid = namespaces_clone_host(cgroup_clone_fd(&jail->cgroup), &jail->init.pid_fd, err);
 	if (pid == 0)
-		run_init(&handover, jail->host->image_fd);
+		run_init(theirs, jail->host->image_fd);
 	if (pid < 0)
 		return -1;
 	jail->init.pid = pid;
@@ -258,6 +233,30 @@ static int start_init(struct jail *jail, struct err *err)
 	/* Where there is no /proc of ours pid 1 waits for itself. */
 	jail->mounts_fd = open(mounts, O_RDONLY | O_CLOEXEC);
 	return 0;
+}
+
+static int send_brief(struct jail *jail, struct err *err)
+{
+	cleanup(mem_free) struct brief *brief = mem_alloc(1, sizeof(*brief));
+	cleanup(message_fds_done) struct message_fds joins = MESSAGE_FDS_INIT;
+	struct message_fds handover = MESSAGE_FDS_INIT;
+	auto_fd brief_fd = -1;
+	int count = cgroup_join_fds(&jail->cgroup, joins.fd, err);
+
+	if (count < 0)
+		return -1;
+	joins.count = (size_t) count;
+	hand(&handover, -1); /* the brief, which is not written yet */
+	write_brief(jail, joins.fd, joins.count, brief, &handover);
+	if (jail_make_landlock(&brief->spec.plan, &brief->landlock, err) < 0)
+		return -1;
+	brief_fd = io_memfd("proctor-brief", brief, sizeof(*brief), err);
+	if (brief_fd < 0)
+		return -1;
+	handover.fd[0] = brief_fd;
+	if (message_send(jail->report_fd, "b", 1, &handover, err) == 0 || err->sys == EPIPE)
+		return 0; /* why it has gone is what wait_for_start() finds out */
+	return err_wrap(err, "tell pid 1 what it is for");
 }
 
 /*
@@ -378,14 +377,19 @@ static const struct step {
 	int (*apply)(struct jail *jail, struct err *err);
 	void (*undo)(struct jail *jail);
 } steps[] = {
-	{ "landlock", check_landlock, NULL },
 	{ "cgroup",   make_cgroup,    drop_cgroup },
 	{ "devices",  make_devices,   drop_devices },
+	{ "pid 1",    start_init,     jail_end_processes },
+	/* From here on it is somebody's: the steps above need no spec. */
+	{ "landlock", check_landlock, NULL },
+	{ "limits",   set_limits,     NULL },
 	{ "image",    take_image,     drop_image },
 	{ "denied",   make_denied,    drop_denied },
-	{ "pid 1",    start_init,     jail_end_processes },
+	{ "brief",    send_brief,     NULL },
 	{ "start",    wait_for_start, NULL },
 };
+
+enum { STEPS_PREPARED = 3 };
 
 /* clang-format on */
 
@@ -405,11 +409,12 @@ void jail_let_go(struct jail *jail)
 	fd_close(&jail->mounts_fd);
 }
 
-int jail_build(struct jail *jail, struct err *err)
+static int apply(struct jail *jail, size_t count, struct err *err)
 {
-	for (; jail->built < ARRAY_LEN(steps); jail->built++) {
+	for (; jail->built < count; jail->built++) {
 		if (steps[jail->built].apply(jail, err) < 0) {
-			err_wrap(err, "jail '%s': %s", jail->spec->name, steps[jail->built].name);
+			err_wrap(err, "jail '%s': %s", jail->spec ? jail->spec->name : jail->leaf,
+				 steps[jail->built].name);
 			/* A step that failed half way has what its undo puts right. */
 			if (steps[jail->built].undo)
 				steps[jail->built].undo(jail);
@@ -420,16 +425,22 @@ int jail_build(struct jail *jail, struct err *err)
 	return 0;
 }
 
-void jail_init(struct jail *jail, const struct jail_host *host, const struct jail_spec *spec,
-	       struct spec_fds *fds, const struct lease *lease)
+int jail_prepare(struct jail *jail, struct err *err)
+{
+	return apply(jail, STEPS_PREPARED, err);
+}
+
+int jail_build(struct jail *jail, struct err *err)
+{
+	return apply(jail, ARRAY_LEN(steps), err);
+}
+
+void jail_init(struct jail *jail, const struct jail_host *host, const struct lease *lease)
 {
 	*jail = (struct jail){
 		.host = host,
-		.spec = spec,
-		.fds = fds,
 		.payload = BRIEF_EXECUTE,
 		.ids = { .base = host->range_base + lease->number * IDS_RANGE },
-		.limits = spec->cgroup,
 		.cgroup = CGROUP_INIT,
 		.init = PROCESS_INIT,
 		.report_fd = -1,
@@ -441,4 +452,11 @@ void jail_init(struct jail *jail, const struct jail_host *host, const struct jai
 		.mounts_fd = -1,
 	};
 	jail_name_leaf(lease->number, jail->leaf, sizeof(jail->leaf));
+}
+
+void jail_assign(struct jail *jail, const struct jail_spec *spec, struct spec_fds *fds)
+{
+	jail->spec = spec;
+	jail->fds = fds;
+	jail->limits = spec->cgroup;
 }

@@ -43,8 +43,8 @@ struct jail_host {
 
 struct jail {
 	const struct jail_host *host;
-	const struct jail_spec *spec;
-	struct spec_fds *fds; /* borrowed */
+	const struct jail_spec *spec; /* NULL: nobody has asked for it yet */
+	struct spec_fds *fds;         /* borrowed */
 	enum brief_payload payload;
 	struct ids ids;
 	char leaf[64]; /* the cgroup's name */
@@ -101,11 +101,23 @@ void jail_reap(const struct jail_host *host);
 /* -- jail.c -- */
 
 /**
- * jail_init() - a jail that is not built yet, for the payload of @spec
+ * jail_init() - a jail that is not built yet, and nobody's
  * @lease: decides uid range and name of the cgroup; all are borrowed
  */
-void jail_init(struct jail *jail, const struct jail_host *host, const struct jail_spec *spec,
-	       struct spec_fds *fds, const struct lease *lease);
+void jail_init(struct jail *jail, const struct jail_host *host, const struct lease *lease);
+
+/**
+ * jail_prepare() - the steps that are the same for every payload: a control group, /dev, and a
+ * pid 1 in its namespaces, which waits
+ *
+ * After a failure nothing is left.
+ */
+int jail_prepare(struct jail *jail, struct err *err) must_check;
+
+/**
+ * jail_assign() - from now on it is for the payload of @spec; before jail_build()
+ */
+void jail_assign(struct jail *jail, const struct jail_spec *spec, struct spec_fds *fds);
 
 /**
  * jail_make_landlock() - the rules of a jail with these tmpfs: the second wall behind the mounts,
@@ -121,7 +133,8 @@ int jail_make_landlock(const struct plan_slice *plan, struct landlock_slice *out
 enum seccomp_profile jail_profile(const struct jail_spec *spec);
 
 /**
- * jail_build() - all steps; afterwards the payload runs (or the collector has finished)
+ * jail_build() - all steps that are left; afterwards the payload runs (or the collector has
+ * finished)
  *
  * After a failure nothing is left; jail->start says what pid 1 had to say about it.
  */

@@ -287,6 +287,7 @@ int main(int argc, char **argv)
 
 	launcher->cgroups = CGROUP_HOST_INIT;
 	launcher->server.listener = LISTENER_INIT;
+	launcher->server.spare = SPARE_INIT;
 	launcher->server.host.ties = TIES_INIT;
 	launcher->server.signals_fd = launcher->server.self_fd = -1;
 	launcher->server.over_fd = launcher->server.host.over_fd = -1;

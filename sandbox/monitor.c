@@ -363,7 +363,8 @@ static int collect(struct jail *first, const struct lease *lease, struct err *er
 
 	if (1 + spec->collect.tmpfs >= first->tmpfs.count)
 		return err_set(err, ERR_SYS, "pid 1 sent no clone of the workspace");
-	jail_init(&jail, first->host, spec, first->fds, lease);
+	jail_init(&jail, first->host, lease);
+	jail_assign(&jail, spec, first->fds);
 	jail.payload = BRIEF_COLLECT;
 	jail.given_fd = first->tmpfs.fd[1 + spec->collect.tmpfs];
 	jail.limits = (struct cgroup_limits){ .memory = COLLECT_MEMORY,
@@ -479,35 +480,64 @@ static int run_jail(struct jail *jail, const struct lease *lease, struct event *
 	return 0;
 }
 
-void monitor_run(const struct jail_host *host, const struct jail_spec *spec, struct spec_fds *fds)
+void monitor_init(struct monitor *monitor, const struct jail_host *host)
 {
-	cleanup(lease_done) struct lease lease = LEASE_INIT;
+	*monitor = (struct monitor){ .host = host, .lease = LEASE_INIT };
+}
+
+static int take_lease(struct monitor *monitor, struct err *err)
+{
+	if (monitor->lease.lock_fd >= 0)
+		return 0;
+	if (jail_take_lease(monitor->host, &monitor->lease, err) < 0)
+		return -1;
+	jail_init(&monitor->jail, monitor->host, &monitor->lease);
+	return 0;
+}
+
+int monitor_prepare(struct monitor *monitor, struct err *err)
+{
+	return take_lease(monitor, err) < 0 ? -1 : jail_prepare(&monitor->jail, err);
+}
+
+int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
+{
 	struct event last = { .kind = EVENT_ENDED };
+	struct jail *jail = &monitor->jail;
 	struct process reader = PROCESS_INIT;
 	struct err err = ERR_INIT;
-	struct jail jail;
-	int result;
+	int result, code;
 
-	if (wire_check_fds(fds, &err) < 0 || jail_take_lease(host, &lease, &err) < 0) {
+	if (wire_check_fds(fds, &err) < 0 || take_lease(monitor, &err) < 0) {
 		err_wrap(&err, "jail '%s'", spec->name);
-		tell_launcher(host);
+		tell_launcher(monitor->host);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
-		return;
+		return monitor_done(monitor);
 	}
-	jail_init(&jail, host, spec, fds, &lease);
-	result = run_jail(&jail, &lease, &last, &reader, &err);
-	if (!jail.is_left)
-		tell_launcher(host);
+	jail_assign(jail, spec, fds);
+	result = run_jail(jail, &monitor->lease, &last, &reader, &err);
+	if (!jail->is_left)
+		tell_launcher(monitor->host);
 	if (result < 0)
-		tell_failure(fds, &jail, &err);
+		tell_failure(fds, jail, &err);
 	else
 		tell(fds, &last, NULL);
-	if (jail.is_left)
-		outstay(host, &jail, &lease);
-	else
-		clear_note(host, &lease);
-	jail_let_go(&jail);
-	lease_done(&lease);
+	code = monitor_done(monitor);
 	/* One that can not be killed is the account's as long as this process is. */
 	process_kill(&reader);
+	return code;
+}
+
+int monitor_done(struct monitor *monitor)
+{
+	if (monitor->lease.lock_fd < 0)
+		return 0;
+	jail_take_down(&monitor->jail);
+	if (monitor->jail.is_left)
+		outstay(monitor->host, &monitor->jail, &monitor->lease);
+	else
+		clear_note(monitor->host, &monitor->lease);
+	jail_let_go(&monitor->jail);
+	lease_done(&monitor->lease);
+	return monitor->jail.is_left ? 1 : 0;
 }

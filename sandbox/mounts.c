@@ -69,6 +69,8 @@ static int attach(int mount_fd, int target_fd, struct err *err)
 	return 0;
 }
 
+static int target_folder(int root_fd, const char *path, struct err *err);
+
 /*
  * The folder above @path in the new root, made with all above it where it is not there; no link is
  * followed, or what is made would be made on the host. *name is the last part of the path.
@@ -77,22 +79,19 @@ static int attach(int mount_fd, int target_fd, struct err *err)
  */
 static int open_parent(int root_fd, const char *path, const char **name, struct err *err)
 {
-	auto_fd folder = path_open(root_fd, ".", O_PATH | O_DIRECTORY, 0, err);
-	const char *slash;
+	const char *slash = strrchr(path, '/');
+	char above[PATH_MAX];
+	int folder;
 
-	for (; folder >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
-		char part[NAME_MAX + 1];
-		int below;
-
-		snprintf(part, sizeof(part), "%.*s", (int) (slash - path), path);
-		if (mkdirat(folder, part, 0755) < 0 && errno != EEXIST && errno != EROFS)
-			return err_sys(err, "create folder '%s'", part);
-		below = path_open(folder, part, O_PATH | O_DIRECTORY, 0, err);
-		fd_close(&folder);
-		folder = below;
+	*name = slash ? slash + 1 : path;
+	if (!slash) {
+		folder = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+		return folder < 0 ? err_sys(err, "copy a descriptor") : folder;
 	}
-	*name = path;
-	return fd_take(&folder);
+	snprintf(above, sizeof(above), "%.*s", (int) (slash - path), path);
+	folder = path_open(root_fd, above, O_PATH | O_DIRECTORY, 0, err);
+	/* Nearly always an earlier row has made it. */
+	return folder < 0 && err->sys == ENOENT ? target_folder(root_fd, above, err) : folder;
 }
 
 /* A folder of the new root to put something on: made if it is not there. Return: an O_PATH fd. */

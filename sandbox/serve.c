@@ -111,12 +111,14 @@ static int find_place(const struct server *server, struct client *client, struct
 	return cgroup_groups_of(client->peer.pid, &client->groups, err) < 0 ? -1 : 0;
 }
 
-static void take_back(struct server *server, const struct ledger_jail *jail)
+/* Return: whose it was; NULL: that one is gone. */
+static struct client *take_back(struct server *server, const struct ledger_jail *jail)
 {
 	struct client *client = clients_find(&server->clients, jail->client);
 
 	if (client)
 		client->jails--;
+	return client;
 }
 
 static void strike(struct server *server, pid_t child)
@@ -135,9 +137,14 @@ static void strike_over(struct server *server)
 	struct message_in in = { .bytes = &monitor, .room = sizeof(monitor) };
 	struct ledger_jail jail;
 
-	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor))
+	while (message_try_receive(server->over_fd, &in, &ignored) == (ssize_t) sizeof(monitor)) {
+		const struct client *client = NULL;
+
 		if (ledger_end(&server->ledger, monitor, &jail) > 0)
-			take_back(server, &jail);
+			client = take_back(server, &jail);
+		if (client)
+			errand_make_spare(server, client);
+	}
 }
 
 /*
@@ -317,6 +324,8 @@ static bool on_signals(struct server *server)
 			goes_on = false;
 	while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
 		killed |= WIFSIGNALED(status);
+		if (child == server->spare.process.pid)
+			errand_drop_spare(server);
 		strike(server, child);
 	}
 	if (killed)
@@ -379,18 +388,23 @@ static bool is_private_gone(const struct server *server)
 	return server->listener.fd < 0;
 }
 
-static void wait_for_children(struct server *server)
+/* Return: may something be left? Nothing is behind monitors that end well. */
+static bool wait_for_children(struct server *server)
 {
 	const int64_t deadline = clock_after_ms(END_MS);
 	struct pollfd ready = { .fd = server->signals_fd, .events = POLLIN };
 	struct signalfd_siginfo info;
+	bool is_left = false;
+	int status;
 	pid_t child;
 
 	for (;;) {
-		while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+		while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
+			is_left |= status != 0;
 			strike(server, child);
+		}
 		if (child < 0 || clock_now() >= deadline)
-			return;
+			return is_left || child >= 0;
 		poll(&ready, 1, clock_poll_ms(deadline));
 		while (read(server->signals_fd, &info, sizeof(info)) > 0)
 			;
@@ -399,12 +413,16 @@ static void wait_for_children(struct server *server)
 
 static void end_all(struct server *server)
 {
+	bool is_left;
+
 	for (size_t i = 0; i < server->clients.count; i++)
 		errand_end(server, server->clients.list[i]);
 	/* Each monitor ends by itself: its client has gone. */
-	wait_for_children(server);
+	errand_drop_spare(server);
+	is_left = wait_for_children(server);
 	clients_sweep(&server->clients);
-	jail_reap(&server->host);
+	if (is_left)
+		jail_reap(&server->host);
 	ledger_done(&server->ledger);
 }
 

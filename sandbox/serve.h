@@ -14,6 +14,16 @@
  * and decides on a request from the spec alone. What it grants is a fork that takes the request's
  * descriptors and becomes the jail's monitor; what it refuses is a fork that says so.
  */
+
+/* A monitor of the private client's next jail, which is prepared for any that it may ask for. */
+struct spare {
+	struct process process;
+	int ask_fd;   /* owned: a socket; -1: there is none */
+	size_t asked; /* jails so far that it would have been good for */
+};
+
+#define SPARE_INIT ((struct spare){ .process = PROCESS_INIT, .ask_fd = -1 })
+
 struct server {
 	struct jail_host host; /* what all jails share */
 	const struct site *site;
@@ -24,6 +34,7 @@ struct server {
 	int self_fd;              /* owned: this process, for monitors to be tied to */
 	int over_fd;              /* owned: where monitors say that their jails are gone */
 	struct clients clients;
+	struct spare spare;
 	struct ledger ledger;
 };
 

@@ -14,7 +14,7 @@
  * cost on top:
  *
  *	the request and the events      nobody asks, nobody is told
- *	the monitor's fork              this program is monitor and launcher
+ *	the monitor's fork              this program is monitor and launcher; nothing is begun early
  *	the lease                       one jail at a time, in a range of its own
  *	pid 1's program                 it goes on as a copy of this one
  *	reading limits back, usage      nothing is checked or reported
@@ -438,13 +438,16 @@ static void remove_group(int folder_fd, const char *name)
 		nanosleep(&pause, NULL);
 }
 
-static void launch(const struct floor *floor)
+/* Return: the mount namespace, which is let go when the time has been taken, as the launcher does.
+ */
+static int launch(const struct floor *floor)
 {
 	struct clone_args args = { .flags = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
 					    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_INTO_CGROUP,
 				   .exit_signal = SIGCHLD };
-	int joins[CGROUP_CONTROLLERS], status = 0;
+	int joins[CGROUP_CONTROLLERS], status = 0, mounts_fd;
 	int leaf_fd = make_group(floor, joins), dev_fd = make_devices(floor);
+	char path[64];
 	pid_t init;
 
 	args.cgroup = (uint64_t) leaf_fd;
@@ -452,6 +455,8 @@ static void launch(const struct floor *floor)
 	if (init == 0)
 		run_init(floor, joins, dev_fd);
 	close(dev_fd);
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) init);
+	mounts_fd = open(path, O_RDONLY | O_CLOEXEC); /* fails where it has ended already */
 	need(waitpid(init, &status, 0), "pid 1");
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
 		if (joins[i] < 0)
@@ -465,6 +470,7 @@ static void launch(const struct floor *floor)
 		fprintf(stderr, "bench-floor: '%s' ended with %#x\n", floor->command[0], status);
 		exit(1);
 	}
+	return mounts_fd;
 }
 
 static void map_filter(struct floor *floor, int fd)
@@ -510,8 +516,10 @@ int main(int argc, char **argv)
 	floor_plan(&floor);
 	umask(0); /* or nodes would not be everybody's */
 	while (read(STDIN_FILENO, &go, 1) == 1) {
-		launch(&floor);
+		int mounts_fd = launch(&floor);
+
 		need(write(STDOUT_FILENO, "x", 1), "answer");
+		close(mounts_fd);
 	}
 	return 0;
 }

@@ -3,9 +3,17 @@
 # The sandboxes of this host, each around one command in namespaces of its own: sourced by launch and walls.
 # What a tool leaves to its caller and can do is asked for: limits, identities, a filter.
 
+# A root of links into /usr, for those that do not take "/".
+bare_root() { # FOLDER
+	mkdir -p "$1/usr" "$1/proc" "$1/dev" "$1/tmp"
+	for link in bin lib lib64; do
+		ln -s "usr/$link" "$1/$link"
+	done
+}
+
 # A bundle with a user namespace, limits, masks and a refusal of the calls that container engines refuse.
 oci_bundle() { # FOLDER COMMAND
-	mkdir -p "$1"
+	bare_root "$1/rootfs"
 	python3 - "$1/config.json" "$2" <<-'END'
 		import json, os, sys
 
@@ -21,9 +29,10 @@ oci_bundle() { # FOLDER COMMAND
 		    "process": {"user": {"uid": 1000, "gid": 1000}, "args": sys.argv[2].split(), "cwd": "/",
 		                "env": ["PATH=/usr/bin:/bin"], "noNewPrivileges": True,
 		                "capabilities": {name: [] for name in sets}},
-		    "root": {"path": "/", "readonly": True},
+		    "root": {"path": "rootfs", "readonly": True},
 		    "hostname": "jail",
 		    "mounts": [
+		        {"destination": "/usr", "type": "bind", "source": "/usr", "options": ["bind", "ro", "nosuid", "nodev"]},
 		        {"destination": "/proc", "type": "proc", "source": "proc"},
 		        {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=65536k"]},
 		        {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "size=64m"]}],
@@ -52,12 +61,13 @@ crun_view() {
 	if [ -z "${view_pid:-}" ]; then
 		unshare -m sh -c 'mount -t tmpfs none /sys/fs/cgroup/unified && exec sleep 86400' &
 		view_pid=$!
-		until grep -q 'tmpfs none' "/proc/$view_pid/mounts" 2>/dev/null; do sleep 0.1; done
+		until grep -q '^none /sys/fs/cgroup/unified tmpfs' "/proc/$view_pid/mounts"; do sleep 0.1; done
 	fi
 }
 
 # Lines NAME|COMMAND for all that there could be; needs crun_view before it.
 list_peers() { # SCRATCH-FOLDER COMMAND
+	bare_root "$1/root"
 	for oci in crun runc; do
 		! command -v $oci >/dev/null || oci_bundle "$1/$oci" "$2"
 	done
@@ -66,7 +76,7 @@ list_peers() { # SCRATCH-FOLDER COMMAND
 		crun|${view_pid:+@/proc/$view_pid/ns/mnt }crun --cgroup-manager=cgroupfs --root $1/state-crun run --bundle $1/crun proctor-bench-$$
 		runc|runc --root $1/state-runc run --bundle $1/runc proctor-bench-$$
 		nsjail|nsjail -Mo -Q --chroot / --user 0:100000:1 --group 0:100000:1 --enable_clone_newtime -T /tmp $(nsjail_limits) -- $2
-		minijail0|minijail0 -T static -I -v -l -e -N --uts=jail -P / -t -d -n -c 0 --ambient -- $2
+		minijail0|minijail0 -T static -I -v -l -e -N --uts=jail -P $1/root -b /usr,/usr -k proc,/proc,proc -t -d -n -c 0 --ambient -- $2
 		isolate|isolate --box-id 0 --silent --processes=8 --mem=262144 --wall-time=60 --time=5 --run -- $2
 		firejail|firejail --quiet --noprofile --private-tmp --private-dev --net=none --caps.drop=all --seccomp --nonewprivs --ipc-namespace --hostname=jail -- $2
 	END

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -127,4 +129,132 @@ TEST(refusals_leave_no_child_and_no_descriptor)
 	     jails_count_fds(jails.launcher.process.pid) != fds;)
 		CHECK(clock_now() < deadline);
 	jails_end(&jails);
+}
+
+/* -- the spare -- */
+
+enum { GONE_MS = 5000 };
+
+static void check_ends(const char *script, enum ending ending, uint32_t flags)
+{
+	struct jail_outcome outcome;
+
+	jails_spec(&spec, script);
+	spec.cgroup.pids = 8;
+	outcome = jails_run(&jails, &spec, "it", MIB);
+	CHECK_STR(outcome.last.err.text, "");
+	CHECK_STR(names_text(ending_names, (int) outcome.last.result.ending),
+		  names_text(ending_names, ending));
+	CHECK_INT(outcome.last.result.flags, flags);
+	CHECK_INT(unlinkat(check_folder(), "it.stdout", 0), 0);
+	CHECK_INT(unlinkat(check_folder(), "it.stderr", 0), 0);
+}
+
+/* After two jails of a client. Return: its pid; *init: that of the pid 1 that it has made. */
+static pid_t await_spare(pid_t *init)
+{
+	int64_t deadline = clock_after_ms(GONE_MS);
+	pid_t spare = 0;
+
+	*init = 0;
+	while (jails_children(jails.launcher.process.pid, &spare) != 1 ||
+	       (*init = jails_child(spare, "proctor-init")) == 0)
+		CHECK(clock_now() < deadline);
+	return spare;
+}
+
+static void await_end(pid_t pid)
+{
+	for (int64_t deadline = clock_after_ms(GONE_MS); kill(pid, 0) == 0 || errno != ESRCH;)
+		CHECK(clock_now() < deadline);
+}
+
+TEST(the_third_jail_of_a_client_was_prepared_before_it_was_asked_for)
+{
+	struct jails_held held;
+	pid_t spare, init;
+
+	jails_start(&jails);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	/* One jail may be all that it wants. */
+	for (int64_t deadline = clock_after_ms(GONE_MS);
+	     jails_children(jails.launcher.process.pid, NULL) > 0;)
+		CHECK(clock_now() < deadline);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	spare = await_spare(&init);
+	jails_spec(&spec, "sleep 20");
+	jails_open(&jails, &spec, NULL, &held);
+	CHECK_INT(held.monitor, spare);
+	CHECK_INT(held.init, init);
+	jails_close(&held);
+	CHECK(jails_is_gone(&held, GONE_MS));
+	jails_end(&jails);
+}
+
+TEST(a_jail_that_was_prepared_is_like_any_other)
+{
+	pid_t init;
+
+	jails_start(&jails);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	for (int round = 0; round < 2; round++) {
+		check_ends("i=0; while [ $i -lt 20 ]; do sleep 0.2 & i=$((i+1)); done 2>/dev/null; "
+			   "exit 0",
+			   ENDING_EXITED, JAIL_PIDS_HIT);
+		await_spare(&init);
+		check_ends("x=$(head -c 300000000 /dev/zero | tr '\\0' x); sleep 20", ENDING_OOM,
+			   0);
+		await_spare(&init);
+		check_ends("head -c 3000000 /dev/zero >/work/big 2>/dev/null; exit 0",
+			   ENDING_EXITED, JAIL_DISK_FULL);
+		await_spare(&init);
+		check_ends("kill -9 $$", ENDING_SIGNALED, 0);
+	}
+	jails_end(&jails);
+}
+
+TEST(a_spare_that_was_killed_is_no_loss)
+{
+	pid_t spare, init;
+
+	jails_start(&jails);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	spare = await_spare(&init);
+	CHECK_INT(kill(spare, SIGKILL), 0);
+	await_end(init);
+	check_serves_on();
+	jails_end(&jails);
+}
+
+TEST(a_pid_1_that_was_killed_while_it_waited_is_told_and_the_next_jail_is_well)
+{
+	struct jail_outcome outcome;
+	pid_t init;
+
+	jails_start(&jails);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	await_spare(&init);
+	CHECK_INT(kill(init, SIGKILL), 0);
+	jails_spec(&spec, "exit 0");
+	outcome = jails_run(&jails, &spec, "dead", MIB);
+	CHECK_INT(outcome.last.kind, EVENT_FAILED);
+	CHECK_STR(outcome.last.err.text, "jail 'test': start: pid 1 died before it said a word");
+	check_serves_on();
+	jails_end(&jails);
+}
+
+TEST(a_killed_launcher_takes_its_spare_along)
+{
+	pid_t spare, init;
+
+	jails_start(&jails);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	check_ends("exit 0", ENDING_EXITED, 0);
+	spare = await_spare(&init);
+	CHECK_INT(kill(jails.launcher.process.pid, SIGKILL), 0);
+	await_end(init);
+	await_end(spare);
+	launcher_done(&jails.launcher);
 }
