@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
+#include "sandbox/base/mem.h"
 #include "sandbox/base/process.h"
+#include "sandbox/gpu_seat.h"
 #include "sandbox/monitor.h"
 
 /* From a fork to the child's first call. */
@@ -31,7 +33,6 @@ static void say_no(struct spec_fds *fds, const struct err *why)
 static int add_devices(const struct server *server, const struct jail_spec *spec,
 		       struct device_slice *out, struct err *err)
 {
-	*out = *server->host.devices;
 	for (size_t i = 0; i < spec->device_count; i++) {
 		const struct site_device *listed = site_device(server->site, spec->devices[i].name);
 		struct device device = { .type = DEVICE_CHAR,
@@ -58,6 +59,55 @@ static int add_devices(const struct server *server, const struct jail_spec *spec
 	return 0;
 }
 
+/* Nodes and paths of the GPUs that were leased. */
+static int add_gpus(const struct gpu_host *where, const struct gpu_seat *seat,
+		    struct device_slice *devices, struct plan_extras *extras, struct err *err)
+{
+	for (uint32_t i = 0; i < seat->count; i++) {
+		struct gpu_node nodes[GPU_NODES_MAX];
+		uint32_t count;
+
+		if (gpu_nodes(where, &seat->own[i], nodes, &count, err) < 0 ||
+		    gpu_seat_devices(nodes, count, devices, err) < 0)
+			return -1;
+	}
+	return gpu_seat_tree(&seat->all, seat->own, seat->count, extras, err);
+}
+
+static int take_gpus(const struct server *server, const struct jail_spec *spec,
+		     struct gpu_seat *seat, struct device_slice *devices,
+		     struct plan_extras *extras, struct err *err)
+{
+	auto_fd proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd sys_fd = open("/sys", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd dev_fd = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_host where = { proc_fd, sys_fd, dev_fd };
+
+	if (gpu_seat_take(server->site, spec, &where, server->host.state_fd, seat, err) < 0)
+		return -1;
+	return add_gpus(&where, seat, devices, extras, err);
+}
+
+/* What the site gives every jail, and this one's devices and GPUs. */
+static int give(const struct server *server, const struct jail_spec *spec, struct jail_host *host,
+		struct gpu_seat *seat, struct device_slice *devices, struct err *err)
+{
+	for (uint32_t i = 0; i < server->site->folder_count; i++)
+		if (plan_add_extra(&host->extras, PLAN_EXTRA_FOLDER, server->site->folders[i] + 1,
+				   err) < 0)
+			return -1;
+	if (spec->device_count == 0 && spec->gpu_count == 0)
+		return 0;
+	*devices = *server->host.devices;
+	if (add_devices(server, spec, devices, err) < 0)
+		return -1;
+	if (spec->gpu_count > 0 && take_gpus(server, spec, seat, devices, &host->extras, err) < 0)
+		return -1;
+	host->devices = devices;
+	host->devices_fd = devices_load(devices, err);
+	return host->devices_fd < 0 ? -1 : 0;
+}
+
 static int tie(const struct server *server, const struct client *client, int job_fd,
 	       struct ties *out, struct err *err)
 {
@@ -74,24 +124,18 @@ static int run_monitor(struct server *server, const struct client *client,
 		       const struct errand *errand, struct spec_fds *fds, struct err *err)
 {
 	auto_fd job_fd = client->is_private ? -1 : cgroup_groups_events_fd(&client->groups);
+	cleanup(mem_free) struct gpu_seat *seat = mem_alloc(1, sizeof(*seat));
 	struct jail_host host = server->host;
 	struct device_slice devices;
-	auto_fd devices_fd = -1;
 
 	host.clamped = errand->clamped;
 	if (!client->is_private)
 		host.cgroups = &client->place;
 	if (tie(server, client, job_fd, &host.ties, err) < 0)
 		return -1;
-	if (errand->spec->device_count > 0) {
-		if (add_devices(server, errand->spec, &devices, err) < 0)
-			return err_wrap(err, "jail '%s'", errand->spec->name);
-		devices_fd = devices_load(&devices, err);
-		if (devices_fd < 0)
-			return -1;
-		host.devices = &devices;
-		host.devices_fd = devices_fd;
-	}
+	if (give(server, errand->spec, &host, seat, &devices, err) < 0)
+		return err_wrap(err, "jail '%s'", errand->spec->name);
+	/* This process then ends, and with it the leases. */
 	monitor_run(&host, errand->spec, fds);
 	return 0;
 }

@@ -127,11 +127,18 @@ enum seccomp_profile jail_profile(const struct jail_spec *spec)
 	return spec->freezable ? SECCOMP_PROFILE_WORKER : SECCOMP_PROFILE_PLAIN;
 }
 
+uint32_t jail_extra_calls(const struct jail_spec *spec)
+{
+	return spec->extra_calls | (spec->gpu_count > 0 ? SECCOMP_BIT(SECCOMP_EXTRA_GPU) : 0);
+}
+
 /* Most jails have one of the two that are compiled already. */
 static int choose_filter(const struct jail *jail, struct seccomp_program *out, struct err *err)
 {
-	if (jail->spec->extra_calls != 0 && jail->payload == BRIEF_EXECUTE)
-		return seccomp_compile(jail_profile(jail->spec), jail->spec->extra_calls, out, err);
+	const uint32_t extras = jail_extra_calls(jail->spec);
+
+	if (extras != 0 && jail->payload == BRIEF_EXECUTE)
+		return seccomp_compile(jail_profile(jail->spec), extras, out, err);
 	*out = jail->spec->freezable ? *jail->host->worker_filter : *jail->host->filter;
 	return 0;
 }
@@ -143,6 +150,7 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->ids = jail->ids;
 	brief->spec = *jail->spec;
 	memcpy(brief->spec.plan.masks, jail->host->masks, sizeof(brief->spec.plan.masks));
+	brief->spec.plan.extras = jail->host->extras;
 	for (size_t i = 0; i < join_count; i++)
 		brief->join_fd[i] = hand(handover, joins[i]);
 	brief->join_count = (uint32_t) join_count;

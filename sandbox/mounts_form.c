@@ -34,6 +34,7 @@ static const struct mount_form forms[] = {
 	[PLAN_TERMINALS] = { "devpts", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, terminal_options },
 	[PLAN_MASK]      = { "tmpfs", COVERED, NULL },
 	[PLAN_READ_ONLY] = { NULL, COVERED, NULL },
+	[PLAN_COVER]     = { "tmpfs", COVERED, NULL },
 };
 
 const struct mount_form mounts_root_form = {

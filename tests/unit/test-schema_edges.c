@@ -27,7 +27,8 @@ static const struct base {
 	     "tmp: {size: 64KiB, inodes: 16}, shm: {size: 64KiB, inodes: 16}, stack: 1MiB, "     \
 	     "memlock: 1MiB, file_size: 1MiB, msgqueue: 1MiB, sigpending: 99, " more             \
 	     "environment: {A: b}}\n"
-	  ROLE("agent", "syscalls: [], ") ROLE("build", "syscalls: [], ") ROLE("worker", "") },
+	  ROLE("agent", "syscalls: [], gpus: 1, ") ROLE("build", "syscalls: [], ")
+		  ROLE("worker", "") },
 	{ "run-plan", "schema: proctor/run/1\nname: nightly\ntasks: [../tasks/a]\n"
 		      "agents: [{name: first, solution: honest}, {name: second, program: ./b.sh}]\n"
 		      "repeats: 1\nseats: 1\nretries: 2\npolicy: small.yaml\n"
