@@ -101,6 +101,7 @@ static int give(const struct server *server, const struct jail_spec *spec, struc
 	*devices = *server->host.devices;
 	if (add_devices(server, spec, devices, err) < 0)
 		return -1;
+	host->gpus = seat;
 	if (spec->gpu_count > 0 && take_gpus(server, spec, seat, devices, &host->extras, err) < 0)
 		return -1;
 	host->devices = devices;

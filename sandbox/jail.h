@@ -5,6 +5,7 @@
 #include "sandbox/brief.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/devices.h"
+#include "sandbox/gpu_seat.h"
 #include "sandbox/handshake.h"
 #include "sandbox/lease.h"
 #include "sandbox/ties.h"
@@ -34,6 +35,7 @@ struct jail_host {
 	uint32_t range_count;
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
 	struct plan_extras extras;       /* what else the tree of this one has */
+	struct gpu_seat *gpus;           /* its own; NULL: none */
 	int over_fd; /* a socket: a monitor sends its number when its jail is gone; -1: nobody reads
 		      */
 	struct ties ties; /* what the jail ends with, beside its control socket */

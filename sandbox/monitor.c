@@ -339,6 +339,13 @@ static void tell_launcher(const struct jail_host *host)
 		best_effort(message_try_send(host->over_fd, &self, sizeof(self), NULL, &ignored));
 }
 
+/* Before the client hears of the end, who may ask for the same GPU at once. */
+static void give_gpus_back(const struct jail_host *host)
+{
+	if (host->gpus)
+		gpu_seat_done(host->gpus);
+}
+
 /* Nothing is left that the next taker of the lease would have to look for. */
 static void clear_note(const struct jail *jail, const struct lease *lease)
 {
@@ -386,9 +393,11 @@ void monitor_run(const struct jail_host *host, const struct jail_spec *spec, str
 	}
 	jail_init(&jail, host, spec, fds, &lease);
 	if (run_jail(&jail, &lease, &last, &err) < 0) {
+		give_gpus_back(host);
 		tell_launcher(host);
 		tell_failure(fds, &jail, &err);
 	} else {
+		give_gpus_back(host);
 		tell_launcher(host);
 		tell(fds, &last, NULL);
 	}
