@@ -116,6 +116,7 @@ enum {
 enum test {
 	ALWAYS, /* the rest of the row is empty */
 	IS,     /* equal */
+	ISNT,   /* not equal */
 	HAS,    /* any bit in common */
 	FROM,   /* at least, as a number without sign */
 	UPTO,   /* at most, the same */
@@ -153,6 +154,7 @@ static const struct row {
 	   Refused by name: what looks into other processes or saves their state, steers the GPU for
 	   all, hands memory to whoever knows a number, and is not in the kernel at all but in AMD's
 	   package. Consoles, whose keyboards have the same letter, are in no jail. */
+	{ SCMP_SYS(ioctl),     PASS,  { ISNT, 1, .value = KFD(0), .text = "of KFD's letter", .mask = KFD_ANY_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_GET_VERSION), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_WAIT_EVENTS), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_SET_SCRATCH_BACKING_VA), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_UNMAP_MEMORY_FROM_GPU), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_GET_DMABUF_INFO), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_ALLOC_QUEUE_GWS), .mask = KFD_MASK } },
@@ -295,8 +297,9 @@ static void emit_condition(struct assembler *as, const struct condition *conditi
 	emit_load(as, offset_of(condition));
 	if (condition->mask != 0)
 		emit(as, BPF_ALU | BPF_AND | BPF_K, condition->mask, 0, 0);
-	if (condition->test == UPTO) {
-		emit(as, BPF_JMP | BPF_JGT | BPF_K, condition->value, skip, 0);
+	if (condition->test == ISNT || condition->test == UPTO) {
+		emit(as, BPF_JMP | BPF_K | (condition->test == UPTO ? BPF_JGT : BPF_JEQ),
+		     condition->value, skip, 0);
 		return;
 	}
 	emit(as,
@@ -488,9 +491,7 @@ static const char *name_of(int call)
 static size_t add_condition(const struct condition *condition, char *out, size_t room, size_t used)
 {
 	static const char *const tests[] = {
-		[IS] = "is",
-		[HAS] = "has",
-		[FROM] = "is at least",
+		[IS] = "is",           [ISNT] = "is not", [HAS] = "has", [FROM] = "is at least",
 		[UPTO] = "is at most",
 	};
 	char mask[24] = "";
