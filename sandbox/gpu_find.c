@@ -229,6 +229,11 @@ static void look_at_card(const struct gpu_host *host, int cards_fd, const char *
 		out->unread[GPU_NVIDIA]++;
 		return;
 	}
+	/* Set aside by the administrator (NVreg_ExcludedGpus): it has a node, and computes nothing.
+	 */
+	value = find_line(text, "GPU Excluded:", &len);
+	if (value && strncmp(value, "Yes", 3) == 0)
+		return;
 	value = find_line(text, "Model:", &len);
 	snprintf(gpu.model, sizeof(gpu.model), "%.*s", value ? (int) MIN_OF(len, (size_t) 47) : 10,
 		 value ? value : "NVIDIA GPU");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,30 @@ TEST(those_of_nvidias_are_in_the_order_of_the_bus)
 	CHECK_INT(gpus.unread[GPU_NVIDIA], 0);
 }
 
+/* What a machine with two H200 and driver 580.159 shows, but for the numbers of its cards. */
+TEST(a_machine_as_it_was_read_has_its_two_gpus_and_their_nodes)
+{
+	struct gpu_host host = {
+		open(TEST_DATA "/gpu/h200-x2/proc", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		open(TEST_DATA "/gpu/h200-x2/sys", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		-1,
+	};
+	struct gpu_node nodes[GPU_NODES_MAX];
+	struct err err = ERR_INIT;
+	uint32_t count;
+
+	CHECK(host.proc_fd >= 0 && host.sys_fd >= 0);
+	CHECK_STR(found(&host), "NVIDIA nvidia0 NVIDIA H200 0000:00:06.0 -1\n"
+				"NVIDIA nvidia1 NVIDIA H200 0000:00:07.0 -1\n");
+	CHECK_STR(gpus.list[1].device, "devices/pci0000:00/0000:00:07.0");
+	CHECK_OK(gpu_nodes(&host, &gpus.list[1], nodes, &count, &err));
+	CHECK_INT(count, 3);
+	CHECK_INT(nodes[0].major, 195);
+	CHECK_INT(nodes[1].major, 238);
+	CHECK_STR(nodes[2].name, "nvidia1");
+	CHECK_INT(nodes[2].minor, 1);
+}
+
 #define NODE "sys/devices/virtual/kfd/kfd/topology/nodes/1/"
 #define CARD "proc/driver/nvidia/gpus/0000:19:00.0/information"
 
@@ -166,6 +191,9 @@ TEST(what_nvidias_driver_does_not_say_is_not_guessed)
 		if (strcmp(found(&host), "") != 0 || gpus.unread[GPU_NVIDIA] != 1)
 			check_fail(__FILE__, __LINE__, "'%s' was believed", texts[i]);
 	}
+	gpu_trees_put(CARD, "Device Minor: 3\nGPU Excluded:\t Yes\n");
+	CHECK_STR(found(&host), "");
+	CHECK_INT(gpus.unread[GPU_NVIDIA], 0);
 	gpu_trees_put(CARD, "Device Minor: 3");
 	CHECK_STR(found(&host), "NVIDIA nvidia3 NVIDIA GPU 0000:19:00.0 -1\n");
 	gpu_trees_put("sys/bus/pci/devices/0000:19:00.0", NULL);
