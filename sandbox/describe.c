@@ -74,7 +74,7 @@ int describe_look(const char *const *masks, struct arena *arena, struct describe
 	if (io_read_kernel_file(AT_FDCWD, path.text, text, sizeof(text), &none) == 0)
 		host.unified = cgroup_controllers(text);
 	own_mems(&host.layout.v1[CGROUP_CPUSET], host.mems, sizeof(host.mems));
-	for (size_t i = 0; masks[i] && i < PLAN_MASKS_MAX; i++)
+	for (size_t i = 0; i < PLAN_MASKS_MAX && masks[i]; i++)
 		snprintf(host.masks[i], sizeof(host.masks[i]), "%s", masks[i]);
 	look_at_gpus(&host);
 	*out = host;
@@ -142,7 +142,7 @@ static struct described_entry describe_row(const struct plan_row *row, struct ar
 	}
 	entry.attributes = copy(arena, &attributes);
 	entry.options = copy(arena, &options);
-	if (row->kind == PLAN_AS_HOST)
+	if (row->kind == PLAN_AS_HOST && entry.source)
 		follow_host(&entry, arena);
 	return entry;
 }

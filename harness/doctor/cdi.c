@@ -29,9 +29,10 @@ struct edits {
 	size_t hook_count;
 };
 
-static bool is_text(const struct yaml_node *node)
+/* NULL: it is none. */
+static const char *text_of(const struct yaml_node *node)
 {
-	return node && node->kind == YAML_TEXT;
+	return node && node->kind == YAML_TEXT ? node->text : NULL;
 }
 
 /* The hooks whose work is done, or is not there to do, by what stands above. */
@@ -62,31 +63,28 @@ static void look_at_hooks(const struct yaml_node *hooks, struct edits *out)
 {
 	for (const struct yaml_node *hook = hooks ? hooks->first : NULL; hook; hook = hook->next) {
 		const struct yaml_node *args = yaml_find(hook, "args");
-		const struct yaml_node *name = args && args->first ? args->first->next : NULL;
-		const struct yaml_node *path = yaml_find(hook, "path");
+		const char *name = text_of(args && args->first ? args->first->next : NULL);
+		const char *path = text_of(yaml_find(hook, "path"));
 
-		if (is_text(name))
-			add_hook(out, name->text);
-		else if (is_text(path))
-			add_hook(out, path->text);
+		if (name || path)
+			add_hook(out, name ? name : path);
 	}
 }
 
 static void look_at_mounts(const struct yaml_node *mounts, struct edits *out)
 {
 	for (const struct yaml_node *at = mounts ? mounts->first : NULL; at; at = at->next) {
-		const struct yaml_node *path = yaml_find(at, "hostPath");
+		const char *path = text_of(yaml_find(at, "hostPath"));
 
-		if (!is_text(path))
+		if (!path)
 			continue;
 		out->mounts++;
 		/* Sockets of daemons, which no jail is to talk to, are not missed. */
-		if (strncmp(path->text, "/usr/", 5) == 0 || strncmp(path->text, "/lib", 4) == 0 ||
-		    strncmp(path->text, "/run/", 5) == 0 ||
-		    strncmp(path->text, "/var/run/", 9) == 0)
+		if (strncmp(path, "/usr/", 5) == 0 || strncmp(path, "/lib", 4) == 0 ||
+		    strncmp(path, "/run/", 5) == 0 || strncmp(path, "/var/run/", 9) == 0)
 			continue;
 		if (out->outside++ == 0)
-			out->first = path->text;
+			out->first = path;
 	}
 }
 
@@ -128,9 +126,10 @@ static void look_file(int folder_fd, const char *name, struct doctor_sight *out)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	cleanup(str_done) struct str text = STR_INIT;
-	const struct yaml_node *root, *kind, *devices;
+	const struct yaml_node *root, *devices;
 	struct edits edits = { .devices = 0 };
 	struct err why = ERR_INIT;
+	const char *kind;
 
 	if (!sight_read(folder_fd, name, &text)) {
 		sight_say(out, DOCTOR_DEGRADED, "%s can not be read", name);
@@ -141,8 +140,8 @@ static void look_file(int folder_fd, const char *name, struct doctor_sight *out)
 		sight_say(out, DOCTOR_DEGRADED, "%s", why.text);
 		return;
 	}
-	kind = yaml_find(root, "kind");
-	if (!is_text(kind) || !is_ours(kind->text))
+	kind = text_of(yaml_find(root, "kind"));
+	if (!kind || !is_ours(kind))
 		return;
 	look_at_edits(root, &edits);
 	devices = yaml_find(root, "devices");
@@ -150,7 +149,7 @@ static void look_file(int folder_fd, const char *name, struct doctor_sight *out)
 		edits.devices++;
 		look_at_edits(at, &edits);
 	}
-	say(name, kind->text, &edits, out);
+	say(name, kind, &edits, out);
 }
 
 static bool is_file(const char *name)
