@@ -11,9 +11,11 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/caps.h"
 #include "sandbox/devices.h"
+#include "sandbox/gpu_seat.h"
 #include "sandbox/ids.h"
 #include "sandbox/jail.h"
 #include "sandbox/launcher.h"
@@ -42,6 +44,21 @@ static const char *own_mems(const struct cgroup_place *place, char *out, size_t 
 	return out;
 }
 
+static void look_at_gpus(struct describe_host *out)
+{
+	auto_fd proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd sys_fd = open("/sys", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd dev_fd = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_host where = { proc_fd, sys_fd, dev_fd };
+	struct err none = ERR_INIT;
+
+	gpu_find(&where, &out->gpus);
+	for (uint32_t i = 0; i < out->gpus.count; i++)
+		if (gpu_nodes(&where, &out->gpus.list[i], out->nodes[i].list, &out->nodes[i].count,
+			      &none) < 0)
+			out->nodes[i].count = 0;
+}
+
 int describe_look(const char *site, const char *const *masks, struct arena *arena,
 		  struct describe_host *out, struct err *err)
 {
@@ -59,8 +76,9 @@ int describe_look(const char *site, const char *const *masks, struct arena *aren
 	if (io_read_kernel_file(AT_FDCWD, path.text, text, sizeof(text), &none) == 0)
 		host.unified = cgroup_controllers(text);
 	own_mems(&host.layout.v1[CGROUP_CPUSET], host.mems, sizeof(host.mems));
-	for (size_t i = 0; masks[i] && i < PLAN_MASKS_MAX; i++)
+	for (size_t i = 0; i < PLAN_MASKS_MAX && masks[i]; i++)
 		snprintf(host.masks[i], sizeof(host.masks[i]), "%s", masks[i]);
+	look_at_gpus(&host);
 	*out = host;
 	return 0;
 }
@@ -97,8 +115,10 @@ static bool is_there(const struct plan_row *row, const char *path)
 	if (!row->optional)
 		return true;
 	/* Covers lie over what the host shows, in its folders and in procfs. */
-	return is_on_host(row->kind == PLAN_MASK || row->kind == PLAN_READ_ONLY ? path
-										: row->source);
+	return is_on_host(row->kind == PLAN_MASK || row->kind == PLAN_READ_ONLY ||
+					  row->kind == PLAN_COVER
+				  ? path
+				  : row->source);
 }
 
 static struct described_entry describe_row(const struct plan_row *row, struct arena *arena)
@@ -108,7 +128,7 @@ static struct described_entry describe_row(const struct plan_row *row, struct ar
 	struct described_entry entry = {
 		.path = arena_printf(arena, "/%s", row->target),
 		.kind = plan_kind_text(row->kind),
-		.source = row->kind == PLAN_TEXT ? NULL : row->source,
+		.source = row->kind == PLAN_TEXT || row->kind == PLAN_COVER ? NULL : row->source,
 	};
 	struct mounts_tmpfs tmpfs;
 
@@ -124,7 +144,7 @@ static struct described_entry describe_row(const struct plan_row *row, struct ar
 	}
 	entry.attributes = copy(arena, &attributes);
 	entry.options = copy(arena, &options);
-	if (row->kind == PLAN_AS_HOST)
+	if (row->kind == PLAN_AS_HOST && entry.source)
 		follow_host(&entry, arena);
 	return entry;
 }
@@ -180,6 +200,50 @@ static void describe_tree(const struct plan_slice *slice, struct arena *arena,
 	out->tree_count = count;
 }
 
+/* --- GPUs --- */
+
+/* Where the GPU that is meant stands in the host's list; -1: there is no such one. */
+static int find_gpu(const struct describe_host *host, const char *name, const bool *is_taken)
+{
+	for (uint32_t i = 0; i < host->gpus.count; i++) {
+		char node[32], place[16];
+
+		if (is_taken[i])
+			continue;
+		gpu_node_name(&host->gpus.list[i], node, sizeof(node));
+		snprintf(place, sizeof(place), "%u", i);
+		if (strcmp(name, SPEC_ANY_GPU) == 0 || strcmp(name, node) == 0 ||
+		    strcmp(name, place) == 0 || strcmp(name, host->gpus.list[i].address) == 0)
+			return (int) i;
+	}
+	return -1;
+}
+
+/* Those that the launcher would take if all were free. Return: how many of those that are asked
+ * for. */
+static uint32_t add_gpus(const struct jail_spec *spec, const struct describe_host *host,
+			 struct device_slice *devices, struct plan_extras *extras)
+{
+	bool is_taken[GPU_MAX] = { false };
+	struct gpu own[SPEC_GPUS_MAX];
+	struct err none = ERR_INIT;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < spec->gpu_count; i++) {
+		int at = find_gpu(host, spec->gpus[i].name, is_taken);
+
+		if (at < 0)
+			continue;
+		is_taken[at] = true;
+		own[count++] = host->gpus.list[at];
+		best_effort(gpu_seat_devices(host->nodes[at].list, host->nodes[at].count, devices,
+					     &none));
+	}
+	if (count > 0)
+		best_effort(gpu_seat_tree(&host->gpus, own, count, extras, &none));
+	return count;
+}
+
 /* --- /dev --- */
 
 static const char *number_of(const struct device *device, struct arena *arena)
@@ -191,15 +255,14 @@ static const char *number_of(const struct device *device, struct arena *arena)
 	return arena_printf(arena, "%c %" PRIu32 ":%" PRIu32, type, device->major, device->minor);
 }
 
-static void describe_devices(struct arena *arena, struct jail_description *out)
+static void describe_devices(const struct device_slice *slice, struct arena *arena,
+			     struct jail_description *out)
 {
 	struct described_device *list = arena_alloc(arena, DEVICES_MAX + 16, sizeof(*list));
-	struct device_slice slice;
 	size_t count = 0;
 
-	devices_base(&slice);
-	for (uint32_t i = 0; i < slice.count; i++) {
-		const struct device *device = &slice.devices[i];
+	for (uint32_t i = 0; i < slice->count; i++) {
+		const struct device *device = &slice->devices[i];
 		const char *name = device->name;
 
 		list[count++] = (struct described_device){
@@ -360,8 +423,24 @@ static void add_collected(struct limits *limits, const struct jail_spec *spec)
 			  });
 }
 
+static void add_leases(struct limits *limits, const struct jail_spec *spec,
+		       const struct describe_host *host, uint32_t gpus)
+{
+	if (spec->gpu_count == 0)
+		return;
+	add_limit(limits, (struct described_limit){
+				  .name = "GPUs",
+				  .value = number(limits, spec->gpu_count),
+				  .unit = arena_printf(limits->arena, "of this host's %u",
+						       host->gpus.count),
+				  .by = "lease",
+				  .file = LAUNCHER_STATE "/gpu-…, flock",
+				  .holds = gpus == spec->gpu_count,
+			  });
+}
+
 static void describe_limits(const struct jail_spec *spec, const struct describe_host *host,
-			    struct arena *arena, struct jail_description *out)
+			    uint32_t gpus, struct arena *arena, struct jail_description *out)
 {
 	struct limits limits = { .arena = arena };
 
@@ -371,6 +450,7 @@ static void describe_limits(const struct jail_spec *spec, const struct describe_
 	add_tmpfs(&limits, spec);
 	add_times(&limits, spec);
 	add_collected(&limits, spec);
+	add_leases(&limits, spec, host, gpus);
 	out->limits = limits.list;
 	out->limit_count = limits.count;
 }
@@ -381,7 +461,7 @@ static void describe_calls(const struct jail_spec *spec, struct arena *arena,
 			   struct jail_description *out)
 {
 	const enum seccomp_profile profile = jail_profile(spec);
-	const uint32_t extras = spec->extra_calls;
+	const uint32_t extras = jail_extra_calls(spec);
 	const size_t count = seccomp_calls(profile, extras, NULL, 0);
 	const size_t rule_count = seccomp_rules(profile, extras, NULL, 0);
 	struct seccomp_call *calls = arena_alloc(arena, count, sizeof(*calls));
@@ -463,15 +543,20 @@ int describe_jail(const struct jail_spec *spec, const struct describe_host *host
 		.range_size = IDS_RANGE,
 	};
 	struct jail_spec *bound = arena_alloc(arena, 1, sizeof(*bound));
-	struct plan_slice plan = spec->plan;
+	struct plan_slice *plan = arena_alloc(arena, 1, sizeof(*plan));
+	struct device_slice devices;
+	uint32_t gpus;
 
 	*bound = *spec;
 	if (site_bound(&host->site, bound, err) < 0)
 		return -1;
-	memcpy(plan.masks, host->masks, sizeof(plan.masks));
-	describe_tree(&plan, arena, &made);
-	describe_devices(arena, &made);
-	describe_limits(bound, host, arena, &made);
+	*plan = spec->plan;
+	memcpy(plan->masks, host->masks, sizeof(plan->masks));
+	devices_base(&devices);
+	gpus = add_gpus(spec, host, &devices, &plan->extras);
+	describe_tree(plan, arena, &made);
+	describe_devices(&devices, arena, &made);
+	describe_limits(bound, host, gpus, arena, &made);
 	describe_calls(bound, arena, &made);
 	describe_securebits(arena, &made);
 	if (describe_landlock(bound, host->landlock_abi, arena, &made, err) < 0)

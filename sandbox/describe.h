@@ -5,6 +5,7 @@
 
 #include "sandbox/base/arena.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/gpu.h"
 #include "sandbox/seccomp.h"
 #include "sandbox/site.h"
 #include "sandbox/spec.h"
@@ -28,6 +29,11 @@ struct describe_host {
 	int landlock_abi;
 	char masks[PLAN_MASKS_MAX][256]; /* folders that the launcher covers */
 	struct site site;                /* what its administrator permits */
+	struct gpus gpus;
+	struct {
+		uint32_t count; /* 0: something is wrong with its driver or its nodes */
+		struct gpu_node list[GPU_NODES_MAX];
+	} nodes[GPU_MAX]; /* of each of these */
 };
 
 /* A row of the file tree; those whose kind is "folder", "link" or "text" are no mounts. */

@@ -14,6 +14,7 @@
 #include "sandbox/base/mem.h"
 #include "sandbox/base/message.h"
 #include "sandbox/base/process.h"
+#include "sandbox/gpu_seat.h"
 #include "sandbox/monitor.h"
 
 /* From a fork to the child's first call. */
@@ -33,7 +34,6 @@ static void say_no(struct spec_fds *fds, const struct err *why)
 static int add_devices(const struct server *server, const struct jail_spec *spec,
 		       struct device_slice *out, struct err *err)
 {
-	*out = *server->host.devices;
 	for (size_t i = 0; i < spec->device_count; i++) {
 		const struct site_device *listed = site_device(server->site, spec->devices[i].name);
 		struct device device = { .type = DEVICE_CHAR,
@@ -79,6 +79,35 @@ static int find_image(const struct server *server, const struct jail_spec *spec,
 	return 0;
 }
 
+/* Nodes and paths of the GPUs that were leased. */
+static int add_gpus(const struct gpu_host *where, const struct gpu_seat *seat,
+		    struct device_slice *devices, struct plan_extras *extras, struct err *err)
+{
+	for (uint32_t i = 0; i < seat->count; i++) {
+		struct gpu_node nodes[GPU_NODES_MAX];
+		uint32_t count;
+
+		if (gpu_nodes(where, &seat->own[i], nodes, &count, err) < 0 ||
+		    gpu_seat_devices(nodes, count, devices, err) < 0)
+			return -1;
+	}
+	return gpu_seat_tree(&seat->all, seat->own, seat->count, extras, err);
+}
+
+static int take_gpus(const struct server *server, const struct jail_spec *spec,
+		     struct gpu_seat *seat, struct device_slice *devices,
+		     struct plan_extras *extras, struct err *err)
+{
+	auto_fd proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd sys_fd = open("/sys", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd dev_fd = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct gpu_host where = { proc_fd, sys_fd, dev_fd };
+
+	if (gpu_seat_take(server->site, spec, &where, server->host.state_fd, seat, err) < 0)
+		return -1;
+	return add_gpus(&where, seat, devices, extras, err);
+}
+
 static int tie(const struct server *server, const struct client *client, int job_fd,
 	       struct ties *out, struct err *err)
 {
@@ -93,28 +122,47 @@ static int tie(const struct server *server, const struct client *client, int job
 /* What one jail has beside that of all jails; a jail_host refers to it. */
 struct equipment {
 	struct image_source image;
+	struct gpu_seat gpus; /* leased until the end of this process, if not given back before */
 	struct device_slice devices;
-	int devices_fd; /* owned */
 };
+
+/* What the site gives every jail. */
+static int add_folders(const struct site *site, struct plan_extras *extras, struct err *err)
+{
+	for (uint32_t i = 0; i < site->folder_count; i++)
+		if (plan_add_extra(extras, PLAN_EXTRA_FOLDER, site->folders[i] + 1, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_nodes(const struct server *server, const struct jail_spec *spec,
+		     struct jail_host *host, struct equipment *had, struct err *err)
+{
+	had->devices = *server->host.devices;
+	if (add_devices(server, spec, &had->devices, err) < 0)
+		return -1;
+	host->gpus = &had->gpus;
+	if (spec->gpu_count > 0 &&
+	    take_gpus(server, spec, &had->gpus, &had->devices, &host->extras, err) < 0)
+		return -1;
+	host->devices = &had->devices;
+	host->devices_fd = devices_load(&had->devices, err);
+	return host->devices_fd < 0 ? -1 : 0;
+}
 
 static int equip(const struct server *server, const struct jail_spec *spec, struct jail_host *host,
 		 struct equipment *had, struct err *err)
 {
+	if (add_folders(server->site, &host->extras, err) < 0)
+		return -1;
 	if (spec->plan.root == PLAN_ROOT_IMAGE) {
 		if (find_image(server, spec, &had->image, err) < 0)
-			return err_wrap(err, "jail '%s'", spec->name);
+			return -1;
 		host->image = &had->image;
 	}
-	if (spec->device_count == 0)
+	if (spec->device_count == 0 && spec->gpu_count == 0)
 		return 0;
-	if (add_devices(server, spec, &had->devices, err) < 0)
-		return err_wrap(err, "jail '%s'", spec->name);
-	had->devices_fd = devices_load(&had->devices, err);
-	if (had->devices_fd < 0)
-		return -1;
-	host->devices = &had->devices;
-	host->devices_fd = had->devices_fd;
-	return 0;
+	return add_nodes(server, spec, host, had, err);
 }
 
 /*
@@ -125,8 +173,8 @@ static int run_monitor(struct server *server, const struct client *client,
 		       const struct errand *errand, struct spec_fds *fds, struct err *err)
 {
 	auto_fd job_fd = client->is_private ? -1 : cgroup_groups_events_fd(&client->groups);
+	cleanup(mem_free) struct equipment *had = mem_alloc(1, sizeof(*had));
 	struct jail_host host = server->host;
-	struct equipment had;
 	struct monitor monitor;
 
 	host.clamped = errand->clamped;
@@ -134,8 +182,8 @@ static int run_monitor(struct server *server, const struct client *client,
 		host.cgroups = &client->place;
 	if (tie(server, client, job_fd, &host.ties, err) < 0)
 		return -1;
-	if (equip(server, errand->spec, &host, &had, err) < 0)
-		return -1;
+	if (equip(server, errand->spec, &host, had, err) < 0)
+		return err_wrap(err, "jail '%s'", errand->spec->name);
 	monitor_init(&monitor, &host);
 	return monitor_run(&monitor, errand->spec, fds);
 }
@@ -232,7 +280,8 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	int taken, code;
 
 	let_go(server, client);
-	if (tie(server, client, -1, &host.ties, &err) < 0)
+	if (tie(server, client, -1, &host.ties, &err) < 0 ||
+	    add_folders(server->site, &host.extras, &err) < 0)
 		_exit(1);
 	monitor_init(&monitor, &host);
 	/* What fails now is tried again, and told, when somebody asks for a jail. */
@@ -303,7 +352,7 @@ static bool is_waiting(const struct spare *spare)
 static bool fits_spare(const struct client *client, const struct errand *errand)
 {
 	return client->is_private && !errand->refusal && errand->spec->device_count == 0 &&
-	       errand->spec->plan.root == PLAN_ROOT_HOST;
+	       errand->spec->gpu_count == 0 && errand->spec->plan.root == PLAN_ROOT_HOST;
 }
 
 /* Return: 1 the spare has the request, 0 it is as it was, -1 nobody knows. */

@@ -154,6 +154,11 @@ enum seccomp_profile jail_profile(const struct jail_spec *spec)
 	return spec->freezable ? SECCOMP_PROFILE_WORKER : SECCOMP_PROFILE_PLAIN;
 }
 
+uint32_t jail_extra_calls(const struct jail_spec *spec)
+{
+	return spec->extra_calls | (spec->gpu_count > 0 ? SECCOMP_BIT(SECCOMP_EXTRA_GPU) : 0);
+}
+
 static void write_brief(const struct jail *jail, const int *joins, size_t join_count,
 			struct brief *brief, struct message_fds *handover)
 {
@@ -161,6 +166,7 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->ids = jail->ids;
 	brief->spec = *jail->spec;
 	memcpy(brief->spec.plan.masks, jail->host->masks, sizeof(brief->spec.plan.masks));
+	brief->spec.plan.extras = jail->host->extras;
 	for (size_t i = 0; i < join_count; i++)
 		brief->join_fd[i] = hand(handover, joins[i]);
 	brief->join_count = (uint32_t) join_count;

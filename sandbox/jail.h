@@ -5,6 +5,7 @@
 #include "sandbox/brief.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/devices.h"
+#include "sandbox/gpu_seat.h"
 #include "sandbox/handshake.h"
 #include "sandbox/image.h"
 #include "sandbox/lease.h"
@@ -34,6 +35,8 @@ struct jail_host {
 	uint32_t range_base; /* first host id of the uid ranges */
 	uint32_t range_count;
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
+	struct plan_extras extras;       /* what else the tree of this one has */
+	struct gpu_seat *gpus;           /* its own; NULL: none */
 	int over_fd; /* a socket: a monitor sends its number when its jail is gone; -1: nobody reads
 		      */
 	struct ties ties; /* what the jail ends with, beside its control socket */
@@ -131,6 +134,12 @@ int jail_make_landlock(const struct plan_slice *plan, struct landlock_slice *out
  * jail_profile() - which system calls a jail has, those of spec->extra_calls aside
  */
 enum seccomp_profile jail_profile(const struct jail_spec *spec);
+
+/**
+ * jail_extra_calls() - the lists of calls beside those of its profile: what it asks for, and what
+ * comes with a GPU
+ */
+uint32_t jail_extra_calls(const struct jail_spec *spec);
 
 /**
  * jail_build() - all steps that are left; afterwards the payload runs (or the collector has

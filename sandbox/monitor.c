@@ -421,6 +421,13 @@ static void tell_launcher(const struct jail_host *host)
 		best_effort(message_try_send(host->over_fd, &self, sizeof(self), NULL, &ignored));
 }
 
+/* Before the client hears of the end, who may ask for the same GPU at once. */
+static void give_gpus_back(const struct jail_host *host)
+{
+	if (host->gpus)
+		gpu_seat_done(host->gpus);
+}
+
 /*
  * Nothing is left that the next taker of the lease would have to look for: where the launcher is
  * dead, which would have removed the folder with its last jail, not that either.
@@ -516,6 +523,8 @@ int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct sp
 	}
 	jail_assign(jail, spec, fds);
 	result = run_jail(jail, &monitor->lease, &last, &reader, &err);
+	if (!jail->is_left)
+		give_gpus_back(monitor->host);
 	if (!jail->is_left)
 		tell_launcher(monitor->host);
 	if (result < 0)

@@ -302,6 +302,24 @@ static int put_image(struct mounts *mounts, const struct plan_row *row, struct e
 	return 0;
 }
 
+/* A file of procfs, covered by a text of ours. A plan has one of these at most. */
+static int put_cover(struct mounts *mounts, const struct plan_row *row, struct err *err)
+{
+	auto_fd target = path_open(mounts->root_fd, row->target, O_PATH, 0, err);
+	auto_fd cover = -1, fd = -1;
+
+	if (target < 0)
+		return row->optional && (err->sys == ENOENT || err->sys == ENOTDIR) ? 0 : -1;
+	fd = openat(mounts->masks_fd, "cover", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0444);
+	if (fd < 0)
+		return err_sys(err, "create what covers '/%s'", row->target);
+	if (io_write_all(fd, row->source, strlen(row->source), row->target, err) < 0)
+		return -1;
+	cover = clone_mount(mounts->masks_fd, "cover", mounts_form(PLAN_COVER)->attributes, err);
+	return cover < 0 ? -1 : attach(cover, target, err);
+}
+
 static int put(struct mounts *mounts, const struct plan_row *row, struct err *err)
 {
 	static int (*const puts[])(struct mounts *, const struct plan_row *, struct err *) = {
@@ -311,7 +329,7 @@ static int put(struct mounts *mounts, const struct plan_row *row, struct err *er
 		[PLAN_PROC] = put_proc,           [PLAN_DEVICES] = put_devices,
 		[PLAN_TERMINALS] = put_terminals, [PLAN_GIVEN] = put_given,
 		[PLAN_MASK] = put_mask,           [PLAN_READ_ONLY] = put_read_only,
-		[PLAN_IMAGE] = put_image,
+		[PLAN_IMAGE] = put_image,         [PLAN_COVER] = put_cover,
 	};
 
 	if (puts[row->kind](mounts, row, err) < 0)
@@ -328,7 +346,7 @@ static int make_masks(struct mounts *mounts, int target_fd, struct err *err)
 {
 	static const struct mount_option options[] = {
 		{ "size", "4k" },
-		{ "nr_inodes", "4" },
+		{ "nr_inodes", "8" },
 		{ "mode", "755" },
 		{ NULL, NULL },
 	};
@@ -345,7 +363,7 @@ static int make_masks(struct mounts *mounts, int target_fd, struct err *err)
 static bool has_masks(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++)
-		if (plan->rows[i].kind == PLAN_MASK)
+		if (plan->rows[i].kind == PLAN_MASK || plan->rows[i].kind == PLAN_COVER)
 			return true;
 	return false;
 }

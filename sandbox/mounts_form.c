@@ -48,6 +48,7 @@ static const struct mount_form forms[] = {
 	[PLAN_READ_ONLY] = { NULL, COVERED, NULL },
 	/* Read-only when it is finished, unless it has a tmpfs for changes. */
 	[PLAN_IMAGE]     = { "overlay", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, image_options },
+	[PLAN_COVER]     = { "tmpfs", COVERED, NULL },
 };
 
 const struct mount_form mounts_root_form = {

@@ -95,16 +95,27 @@ static const struct plan_row proc_rows[] = {
 	{ PLAN_MASK,      "proc/pressure",       .optional = true },
 };
 
+/*
+ * What NVIDIA's driver says of itself. Its library reads the parameters before it opens a device:
+ * by these it neither makes nodes nor wonders why those of a jail are not owned by whom the driver
+ * thinks. (Container runtimes cover the same file, by the hook disable-device-node-modification.)
+ */
+static const char nvidia_params[] = "ModifyDeviceFiles: 0\n"
+				    "DeviceFileUID: 0\n"
+				    "DeviceFileGID: 0\n"
+				    "DeviceFileMode: 438\n";
+static const struct plan_row nvidia_row = { PLAN_COVER, "proc/driver/nvidia/params", nvidia_params,
+					    .optional = true };
+static const struct plan_row no_nvidia_row = { PLAN_MASK, "proc/driver/nvidia", .optional = true };
+
 /* clang-format on */
 
 static const struct name kinds[] = {
-	{ "folder", PLAN_FOLDER },       { "link", PLAN_LINK },
-	{ "text", PLAN_TEXT },           { "as-host", PLAN_AS_HOST },
-	{ "bind", PLAN_BIND },           { "tmpfs", PLAN_TMPFS },
-	{ "proc", PLAN_PROC },           { "devices", PLAN_DEVICES },
-	{ "terminals", PLAN_TERMINALS }, { "given", PLAN_GIVEN },
-	{ "mask", PLAN_MASK },           { "read-only", PLAN_READ_ONLY },
-	{ "image", PLAN_IMAGE },         { NULL, 0 },
+	{ "folder", PLAN_FOLDER },   { "link", PLAN_LINK },       { "text", PLAN_TEXT },
+	{ "as-host", PLAN_AS_HOST }, { "bind", PLAN_BIND },       { "tmpfs", PLAN_TMPFS },
+	{ "proc", PLAN_PROC },       { "devices", PLAN_DEVICES }, { "terminals", PLAN_TERMINALS },
+	{ "given", PLAN_GIVEN },     { "mask", PLAN_MASK },       { "read-only", PLAN_READ_ONLY },
+	{ "image", PLAN_IMAGE },     { "cover", PLAN_COVER },     { NULL, 0 },
 };
 
 const char *plan_kind_text(enum plan_kind kind)
@@ -218,6 +229,30 @@ int plan_check(const struct plan_slice *slice, struct err *err)
 	return 0;
 }
 
+int plan_add_extra(struct plan_extras *extras, enum plan_extra kind, const char *path,
+		   struct err *err)
+{
+	const size_t size = strlen(path) + 3; /* the kind, the first slash, the end */
+	const char *at = extras->rows;
+
+	if (!path_is_relative(path))
+		return err_set(err, ERR_HOST, "'/%s' can not be shown to a jail: no plain path",
+			       path);
+	for (uint32_t i = 0; i < extras->count; i++, at += strlen(at) + 1)
+		if (strcmp(at + 2, path) == 0)
+			return 0;
+	if (extras->count == PLAN_EXTRAS_MAX || size > sizeof(extras->rows) - extras->length)
+		return err_set(err, ERR_HOST,
+			       "'/%s' can not be shown to a jail: it has %u paths already", path,
+			       extras->count);
+	extras->rows[extras->length] = (char) kind;
+	extras->rows[extras->length + 1] = '/';
+	memcpy(extras->rows + extras->length + 2, path, size - 2);
+	extras->length += (uint32_t) size;
+	extras->count++;
+	return 0;
+}
+
 static struct plan_row *add(struct plan *plan)
 {
 	/* The tables above and the slice's limits decide the number of rows, nobody outside. */
@@ -245,6 +280,34 @@ static void add_image(struct plan *plan, const struct plan_slice *slice)
 	add_all(plan, image_rows, ARRAY_LEN(image_rows));
 }
 
+/* Below /proc, which is mounted later than most of what covers lie over. */
+static bool is_in_proc(const char *path)
+{
+	return strncmp(path, "/proc/", 6) == 0;
+}
+
+/* Those below /proc, or the others. */
+static void add_extras(struct plan *plan, const struct plan_extras *extras, bool in_proc)
+{
+	const char *at = extras->rows;
+
+	for (uint32_t i = 0; i < extras->count; i++, at += strlen(at) + 1) {
+		const enum plan_extra kind = (enum plan_extra) at[0];
+		const char *path = at + 1;
+
+		if (is_in_proc(path) != in_proc)
+			continue;
+		*add(plan) = (struct plan_row){
+			.kind = kind == PLAN_EXTRA_HIDE ? PLAN_MASK
+			      : kind == PLAN_EXTRA_LINK ? PLAN_AS_HOST
+							: PLAN_BIND,
+			.target = path + 1,
+			.source = kind == PLAN_EXTRA_HIDE ? NULL : path,
+			.optional = kind != PLAN_EXTRA_FOLDER,
+		};
+	}
+}
+
 void plan_make(const struct plan_slice *slice, struct plan *out)
 {
 	*out = (struct plan){ .count = 0 };
@@ -252,6 +315,7 @@ void plan_make(const struct plan_slice *slice, struct plan *out)
 		add_image(out, slice);
 	if (slice->root == PLAN_ROOT_HOST) {
 		add_all(out, host_rows, ARRAY_LEN(host_rows));
+		add_extras(out, &slice->extras, false);
 		for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
 			if (slice->masks[i][0])
 				*add(out) = (struct plan_row){
@@ -261,6 +325,10 @@ void plan_make(const struct plan_slice *slice, struct plan *out)
 				};
 	}
 	add_all(out, proc_rows, slice->root == PLAN_ROOT_EMPTY ? 1 : ARRAY_LEN(proc_rows));
+	if (slice->root != PLAN_ROOT_EMPTY) {
+		*add(out) = slice->extras.has_nvidia ? nvidia_row : no_nvidia_row;
+		add_extras(out, &slice->extras, true);
+	}
 	for (size_t i = 0; i < slice->tmpfs_count; i++)
 		if (!is_changes(slice, i))
 			*add(out) = (struct plan_row){

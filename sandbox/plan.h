@@ -24,7 +24,25 @@ struct tmpfs_slice {
 	uint32_t reserved; /* 0 */
 };
 
-enum { PLAN_TMPFS_MAX = 6, PLAN_MASKS_MAX = 4 };
+enum { PLAN_TMPFS_MAX = 6, PLAN_MASKS_MAX = 4, PLAN_EXTRAS_MAX = 96, PLAN_EXTRAS_BYTES = 8192 };
+
+/*
+ * What this jail's tree has beside everyone's: folders of the host that its administrator lists,
+ * and what belongs to its GPUs. One byte of enum plan_extra, the absolute path, a zero byte; and so
+ * on.
+ */
+struct plan_extras {
+	uint32_t count, length;
+	uint32_t has_nvidia; /* 1: the jail has a GPU of NVIDIA's, and sees what its driver says */
+	char rows[PLAN_EXTRAS_BYTES];
+};
+
+enum plan_extra {
+	PLAN_EXTRA_FOLDER = 'f',          /* a folder of the host's, read-only, at the same place */
+	PLAN_EXTRA_FOLDER_IF_THERE = 'i', /* the same, where the host has it */
+	PLAN_EXTRA_LINK = 'l',            /* a link as the host has it */
+	PLAN_EXTRA_HIDE = 'h',            /* covered, if it is there */
+};
 
 enum plan_root {
 	PLAN_ROOT_HOST,  /* the listed set of the host's paths, read-only */
@@ -38,7 +56,9 @@ struct plan_slice {
 	char image[32]; /* for PLAN_ROOT_IMAGE: the name that the site gives it; else "" */
 	uint32_t tmpfs_count;
 	struct tmpfs_slice tmpfs[PLAN_TMPFS_MAX];
+	/* These two are the launcher's. */
 	char masks[PLAN_MASKS_MAX][256]; /* host folders that stay empty inside; "" for none */
+	struct plan_extras extras;
 };
 
 enum plan_kind {
@@ -55,6 +75,7 @@ enum plan_kind {
 	PLAN_MASK,      /* covered: an empty read-only folder, or an empty file */
 	PLAN_READ_ONLY, /* what is there, made read-only */
 	PLAN_IMAGE,     /* the root: first of all rows. Changes go to `tmpfs`; NULL: it has none */
+	PLAN_COVER,     /* a file, covered by one that holds `source` */
 };
 
 struct plan_row {
@@ -65,7 +86,7 @@ struct plan_row {
 	const struct tmpfs_slice *tmpfs;
 };
 
-enum { PLAN_ROWS_MAX = 96 };
+enum { PLAN_ROWS_MAX = 96 + PLAN_EXTRAS_MAX };
 
 struct plan {
 	size_t count;
@@ -90,6 +111,15 @@ bool plan_is_image_name(const char *name);
  * @out: its rows borrow from @slice
  */
 void plan_make(const struct plan_slice *slice, struct plan *out);
+
+/**
+ * plan_add_extra() - append a row; one that is there already is not added again
+ * @path: below /, without the leading slash
+ *
+ * What is no plain path, or a row too many, is an ERR_HOST error.
+ */
+int plan_add_extra(struct plan_extras *extras, enum plan_extra kind, const char *path,
+		   struct err *err) must_check;
 
 /**
  * plan_kind_text() - the name of a kind, for printing

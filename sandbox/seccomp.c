@@ -81,10 +81,45 @@ static const struct listed {
 #define PR_SET_VMA 0x53564d41
 #endif
 
+/*
+ * Requests to /dev/kfd by their number, whatever size their argument has in this or that version.
+ * From 0x80 on they are those of AMD's own package of the driver. linux/kfd_ioctl.h says what they
+ * take, and can not be included without libdrm's headers.
+ */
+#define KFD(number)  ('K' << 8 | (number))
+#define KFD_MASK     0xffff /* type and number */
+#define KFD_ANY_MASK 0xff00 /* type */
+enum {
+	KFD_GET_VERSION = KFD(0x01),
+	KFD_WAIT_EVENTS = KFD(0x0c),
+	KFD_SET_SCRATCH_BACKING_VA = KFD(0x11),
+	KFD_UNMAP_MEMORY_FROM_GPU = KFD(0x19),
+	KFD_SET_CU_MASK = KFD(0x1a),
+	KFD_GET_QUEUE_WAVE_STATE = KFD(0x1b),
+	KFD_GET_DMABUF_INFO = KFD(0x1c),
+	KFD_ALLOC_QUEUE_GWS = KFD(0x1e),
+	KFD_SMI_EVENTS = KFD(0x1f),
+	KFD_SVM = KFD(0x20),
+	KFD_SET_XNACK_MODE = KFD(0x21),
+	KFD_CRIU_OP = KFD(0x22),
+	KFD_AVAILABLE_MEMORY = KFD(0x23),
+	KFD_RUNTIME_ENABLE = KFD(0x25),
+	KFD_DBG_TRAP = KFD(0x26),
+	KFD_IPC_IMPORT_HANDLE = KFD(0x80),
+	KFD_IPC_EXPORT_HANDLE = KFD(0x81),
+	KFD_DBG_TRAP_OLD = KFD(0x82),
+	KFD_CROSS_MEMORY_COPY = KFD(0x83),
+	KFD_RLC_SPM = KFD(0x84),
+	KFD_PC_SAMPLE = KFD(0x85),
+};
+
 enum test {
 	ALWAYS, /* the rest of the row is empty */
 	IS,     /* equal */
+	ISNT,   /* not equal */
 	HAS,    /* any bit in common */
+	FROM,   /* at least, as a number without sign */
+	UPTO,   /* at most, the same */
 };
 
 struct condition {
@@ -114,6 +149,32 @@ static const struct row {
 	/* Typing into somebody's terminal. The request is an unsigned int to the kernel. */
 	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(TIOCSTI) } },
 	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(TIOCLINUX) } },
+
+	/* What runs kernels is listed, by ranges; a request that is newer than this list is refused.
+	   Refused by name: what looks into other processes or saves their state, steers the GPU for
+	   all, hands memory to whoever knows a number, and is not in the kernel at all but in AMD's
+	   package. Consoles, whose keyboards have the same letter, are in no jail. */
+	{ SCMP_SYS(ioctl),     PASS,  { ISNT, 1, .value = KFD(0), .text = "of KFD's letter", .mask = KFD_ANY_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_GET_VERSION), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_WAIT_EVENTS), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_SET_SCRATCH_BACKING_VA), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_UNMAP_MEMORY_FROM_GPU), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_GET_DMABUF_INFO), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_ALLOC_QUEUE_GWS), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_SVM), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_AVAILABLE_MEMORY), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_RUNTIME_ENABLE), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_DBG_TRAP), .mask = KFD_MASK }, .with = LIST_PROFILER },
+	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_GET_QUEUE_WAVE_STATE), .mask = KFD_MASK }, .with = LIST_PROFILER },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_SET_CU_MASK), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_GET_QUEUE_WAVE_STATE), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_SMI_EVENTS), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_SET_XNACK_MODE), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_CRIU_OP), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_DBG_TRAP), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_IPC_IMPORT_HANDLE), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_IPC_EXPORT_HANDLE), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_DBG_TRAP_OLD), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_CROSS_MEMORY_COPY), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_RLC_SPM), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_PC_SAMPLE), .mask = KFD_MASK } },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, .value = KFD(0), .text = "any other of KFD's", .mask = KFD_ANY_MASK } },
 
 	{ SCMP_SYS(clone),     EPERM, { HAS, 0, .value = NEW_NAMESPACES, .text = "a flag for a new namespace" } },
 
@@ -236,8 +297,17 @@ static void emit_condition(struct assembler *as, const struct condition *conditi
 	emit_load(as, offset_of(condition));
 	if (condition->mask != 0)
 		emit(as, BPF_ALU | BPF_AND | BPF_K, condition->mask, 0, 0);
-	emit(as, BPF_JMP | (condition->test == HAS ? BPF_JSET : BPF_JEQ) | BPF_K, condition->value,
-	     0, skip);
+	if (condition->test == ISNT || condition->test == UPTO) {
+		emit(as, BPF_JMP | BPF_K | (condition->test == UPTO ? BPF_JGT : BPF_JEQ),
+		     condition->value, skip, 0);
+		return;
+	}
+	emit(as,
+	     BPF_JMP | BPF_K |
+		     (condition->test == HAS    ? BPF_JSET
+		      : condition->test == FROM ? BPF_JGE
+						: BPF_JEQ),
+	     condition->value, 0, skip);
 }
 
 static void emit_row(struct assembler *as, const struct row *row)
@@ -254,7 +324,7 @@ static void emit_row(struct assembler *as, const struct row *row)
  * All rows of one call, behind a comparison of the call's number, which is in the accumulator.
  * Return: how many rows there were.
  */
-static size_t emit_call(struct assembler *as, size_t from)
+static size_t emit_call(struct assembler *as, size_t from, unsigned int lists)
 {
 	uint32_t start = as->count;
 	size_t row = from;
@@ -262,7 +332,8 @@ static size_t emit_call(struct assembler *as, size_t from)
 	emit(as, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t) rows[from].call, 1, 0);
 	emit(as, BPF_JMP | BPF_JA, 0, 0, 0);
 	for (; row < ARRAY_LEN(rows) && rows[row].call == rows[from].call; row++)
-		emit_row(as, &rows[row]);
+		if (is_in(lists, rows[row].with))
+			emit_row(as, &rows[row]);
 	emit(as, BPF_JMP | BPF_JA, UINT32_MAX, 0, 0); /* nothing refused it */
 	if (as->count <= SECCOMP_PROGRAM_MAX)
 		as->code[start + 1].k = as->count - start - 2;
@@ -277,7 +348,7 @@ static void emit_arguments(struct assembler *as, unsigned int lists)
 	emit(as, BPF_JMP | BPF_JA, UINT32_MAX, 0, 0);
 	emit_load(as, offsetof(struct seccomp_data, nr));
 	for (size_t row = 0; row < ARRAY_LEN(rows);)
-		row += is_in(lists, rows[row].with) ? emit_call(as, row) : 1;
+		row += is_in(lists, rows[row].with) ? emit_call(as, row, lists) : 1;
 
 	for (uint32_t i = 0; i < as->count && i < SECCOMP_PROGRAM_MAX; i++)
 		if (as->code[i].code == (BPF_JMP | BPF_JA) && as->code[i].k == UINT32_MAX)
@@ -409,6 +480,10 @@ static const char *name_of(int call)
 
 static size_t add_condition(const struct condition *condition, char *out, size_t room, size_t used)
 {
+	static const char *const tests[] = {
+		[IS] = "is",           [ISNT] = "is not", [HAS] = "has", [FROM] = "is at least",
+		[UPTO] = "is at most",
+	};
 	char mask[24] = "";
 
 	if (condition->test == ALWAYS || used >= room)
@@ -417,7 +492,7 @@ static size_t add_condition(const struct condition *condition, char *out, size_t
 		snprintf(mask, sizeof(mask), " & %#x", condition->mask);
 	return used + (size_t) snprintf(out + used, room - used, "%sargument %d%s %s %s",
 					used > 0 ? " and " : "", condition->arg, mask,
-					condition->test == IS ? "is" : "has", condition->text);
+					tests[condition->test], condition->text);
 }
 
 static struct seccomp_rule describe(const struct row *row)

@@ -72,7 +72,7 @@ size_t seccomp_calls(enum seccomp_profile profile, uint32_t extras, struct secco
 /* A look at arguments, before the lists: of one call's, the first that holds decides. */
 struct seccomp_rule {
 	const char *call;
-	char when[96];    /* "argument 1 is TIOCSTI"; "otherwise" */
+	char when[128];   /* "argument 1 is TIOCSTI"; "otherwise" */
 	char refused[40]; /* what the first condition compares with, "TIOCSTI"; "": nothing */
 	int error;        /* errno; 0: the lists decide */
 };

@@ -2,17 +2,11 @@
 #include "sandbox/site.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "sandbox/base/fd.h"
-#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 #include "sandbox/base/path.h"
 
@@ -276,6 +270,71 @@ static int set_device(struct reading *at, char *value, struct err *err)
 	return 0;
 }
 
+static int set_gpu(struct reading *at, char *value, struct err *err)
+{
+	struct site *site = at->site;
+	const char *name = next_word(&value), *which = next_word(&value);
+	struct site_gpu *gpu = &site->gpus[site->gpu_count];
+
+	if (!is_name(name) || strcmp(name, SPEC_ANY_GPU) == 0)
+		return refuse(at, name,
+			      "is no name for a GPU: take 1 to 31 letters, digits, '-', '_' and "
+			      "'.', and not 'any'",
+			      err);
+	if (which[0] == '\0' || strlen(which) >= sizeof(gpu->which) ||
+	    which[strspn(which, "abcdefghijklmnopqrstuvwxyzD0123456789:.")] != '\0' ||
+	    next_word(&value)[0] != '\0')
+		return refuse(at, which,
+			      "is no GPU of a host: write 'gpu NAME 0', or its address on the PCI "
+			      "bus as in 0000:c1:00.0, or its node as in renderD128 or nvidia0",
+			      err);
+	if (site_gpu(site, name))
+		return refuse(at, name, "names a GPU above already: take another name", err);
+	if (site->gpu_count == SITE_GPUS_MAX)
+		return refuse(at, name, "is a GPU too many: 64 are possible", err);
+	snprintf(gpu->name, sizeof(gpu->name), "%s", name);
+	snprintf(gpu->which, sizeof(gpu->which), "%s", which);
+	site->gpu_count++;
+	return 0;
+}
+
+/* May jails see it, at the same place? What is made for each jail, or holds secrets, they may not.
+ */
+static bool may_show(const char *path)
+{
+	static const char *const never[] = { "bin",   "boot", "dev",  "etc",  "home", "lib",
+					     "lib64", "mnt",  "proc", "root", "run",  "sbin",
+					     "sys",   "tmp",  "usr",  "var",  "work" };
+	const size_t len = strcspn(path + 1, "/");
+
+	for (size_t i = 0; i < ARRAY_LEN(never); i++)
+		if (strlen(never[i]) == len && strncmp(path + 1, never[i], len) == 0)
+			return false;
+	return true;
+}
+
+static int set_folder(struct reading *at, char *value, struct err *err)
+{
+	struct site *site = at->site;
+	const char *path = next_word(&value);
+
+	if (!is_absolute(path, sizeof(site->folders[0])) || next_word(&value)[0] != '\0')
+		return refuse(at, path, "is no plain absolute path of at most 191 bytes", err);
+	if (!may_show(path))
+		return refuse(at, path,
+			      "is or lies in a folder that jails have of their own, or must not "
+			      "see: put what they need below /opt or /srv",
+			      err);
+	for (size_t i = 0; i < site->folder_count; i++)
+		if (strcmp(site->folders[i], path) == 0)
+			return refuse(at, path, "stands above already: remove one", err);
+	if (site->folder_count == SITE_FOLDERS_MAX)
+		return refuse(at, path, "is a folder too many: 16 are possible", err);
+	snprintf(site->folders[site->folder_count], sizeof(site->folders[0]), "%s", path);
+	site->folder_count++;
+	return 0;
+}
+
 static int set_group(struct reading *at, const char *value, struct err *err)
 {
 	if (seen_before(at, &at->group_seen, value, err) < 0)
@@ -297,6 +356,10 @@ static int set(struct reading *at, char *value, struct err *err)
 		return set_source(at, value, err);
 	if (strcmp(at->key, "device") == 0)
 		return set_device(at, value, err);
+	if (strcmp(at->key, "gpu") == 0)
+		return set_gpu(at, value, err);
+	if (strcmp(at->key, "root.folder") == 0)
+		return set_folder(at, value, err);
 	if (strcmp(at->key, "group") == 0)
 		return set_group(at, value, err);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -371,6 +434,7 @@ void site_default(struct site *out)
 		.client = { .jails = 64, .timing_ms = HOUR },
 		.has_host_root = 1,
 		.has_profiler = 1,
+		.has_all_gpus = 1,
 		.group = "proctor",
 	};
 	snprintf(out->file, sizeof(out->file), "%s", SITE_FILE);
@@ -387,6 +451,7 @@ int site_parse(const char *file, const char *text, size_t len, struct site *out,
 	/* Where others than root may have jails, somebody has to have wanted this. */
 	site->has_profiler = 0;
 	snprintf(site->file, sizeof(site->file), "%s", file);
+	site->has_all_gpus = 0;
 	while (text < end) {
 		const char *stop = memchr(text, '\n', (size_t) (end - text));
 		size_t size = (size_t) ((stop ? stop : end) - text);
@@ -400,78 +465,6 @@ int site_parse(const char *file, const char *text, size_t len, struct site *out,
 		return -1;
 	*out = *site;
 	return 0;
-}
-
-/* Whoever may write a file, or put another in its place, decides what root does. */
-static int check_owner(int fd, const char *path, bool is_folder, struct err *err)
-{
-	struct stat info;
-
-	if (fstat(fd, &info) < 0)
-		return err_host(err, "look at '%s'", path);
-	if (!is_folder && !S_ISREG(info.st_mode))
-		return err_set(err, ERR_HOST, "'%s' is no regular file: put one there", path);
-	if (info.st_uid != 0 || (info.st_mode & 022) != 0)
-		return err_set(err, ERR_HOST,
-			       "'%s' belongs to user %u and has mode %04o: root alone may be able "
-			       "to write it (chown root '%s'; chmod go-w '%s')",
-			       path, info.st_uid, info.st_mode & 07777U, path, path);
-	return 0;
-}
-
-/* Return: the folder's descriptor, -1 with *is_there false where there is none, or an error. */
-static int open_folder(const char *path, bool *is_there, struct err *err)
-{
-	const char *slash = strrchr(path, '/');
-	char folder[256] = ".";
-	auto_fd fd = -1;
-
-	*is_there = true;
-	if (slash && (size_t) (slash - path) >= sizeof(folder) - 1)
-		return err_set(err, ERR_HOST, "the path of '%s' is too long", path);
-	if (slash)
-		snprintf(folder, sizeof(folder), "%.*s", (int) MAX_OF(slash - path, 1), path);
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		*is_there = errno != ENOENT;
-		return err_host(err, "open the folder '%s'", folder);
-	}
-	if (check_owner(fd, folder, true, err) < 0)
-		return -1;
-	return fd_take(&fd);
-}
-
-int site_load(const char *path, struct site *out, struct err *err)
-{
-	cleanup(str_done) struct str text = STR_INIT;
-	const char *slash = strrchr(path, '/');
-	struct err none = ERR_INIT;
-	bool is_there;
-	auto_fd folder_fd = open_folder(path, &is_there, &none);
-	auto_fd fd = -1;
-
-	if (folder_fd >= 0) {
-		fd = openat(folder_fd, slash ? slash + 1 : path,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		is_there = fd >= 0 || errno != ENOENT;
-		if (fd < 0)
-			err_host(&none, "open '%s'", path);
-	}
-	if (!is_there) {
-		site_default(out);
-		return 0;
-	}
-	if (fd < 0) {
-		*err = none;
-		return -1;
-	}
-	if (check_owner(fd, path, false, err) < 0)
-		return -1;
-	if (io_read_fd(fd, SITE_FILE_MAX, path, &text, err) < 0) {
-		err->kind = ERR_HOST;
-		return -1;
-	}
-	return site_parse(path, text.text, text.len, out, err) < 0 ? -1 : 1;
 }
 
 /* --- what it means for a jail --- */
@@ -533,6 +526,33 @@ static void keep_limits(const struct site *site, struct cgroup_limits *limits)
 		limits->accept &= ~CGROUP_BIT(CGROUP_LIMIT_CPUS);
 }
 
+const struct site_gpu *site_gpu(const struct site *site, const char *name)
+{
+	for (size_t i = 0; i < site->gpu_count; i++)
+		if (strcmp(site->gpus[i].name, name) == 0)
+			return &site->gpus[i];
+	return NULL;
+}
+
+/* Which of them there are is for the jail's own process to see: this looks at nothing. */
+static int check_gpus(const struct site *site, const struct jail_spec *spec, struct err *err)
+{
+	if (spec->gpu_count > 0 && !site->has_all_gpus && site->gpu_count == 0)
+		return err_set(err, ERR_INPUT,
+			       "jail '%s': there are no GPUs for jails on this host: its "
+			       "administrator can list them in %s ('gpu gpu0 0')",
+			       spec->name, site->file);
+	for (size_t i = 0; i < spec->gpu_count && !site->has_all_gpus; i++)
+		if (strcmp(spec->gpus[i].name, SPEC_ANY_GPU) != 0 &&
+		    !site_gpu(site, spec->gpus[i].name))
+			return err_set(err, ERR_INPUT,
+				       "jail '%s': there is no GPU '%s' for jails on this host: "
+				       "its administrator can list it in %s ('gpu %s …')",
+				       spec->name, spec->gpus[i].name, site->file,
+				       spec->gpus[i].name);
+	return 0;
+}
+
 static int check_devices(const struct site *site, const struct jail_spec *spec, struct err *err)
 {
 	for (size_t i = 0; i < spec->device_count; i++)
@@ -582,11 +602,13 @@ int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
 				       asked[i].key, site->file);
 	if (check_root(site, spec, err) < 0)
 		return -1;
-	if (!site->has_profiler && spec->extra_calls != 0)
+	if (!site->has_profiler && (spec->extra_calls & SECCOMP_BIT(SECCOMP_EXTRA_PROFILER)) != 0)
 		return err_set(err, ERR_INPUT,
 			       "jail '%s': this host does not give jails the system calls of a "
 			       "profiler: do without 'profiler' in the policy; its administrator "
 			       "can, by 'calls.profiler yes' in %s",
 			       spec->name, site->file);
+	if (check_gpus(site, spec, err) < 0)
+		return -1;
 	return check_devices(site, spec, err);
 }

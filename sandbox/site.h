@@ -23,6 +23,8 @@ enum {
 	SITE_NAME_MAX = 32, /* with the zero byte; for names of groups, sources, devices */
 	SITE_SOURCES_MAX = 32,
 	SITE_DEVICES_MAX = 64,
+	SITE_GPUS_MAX = 64,
+	SITE_FOLDERS_MAX = 16,
 };
 
 /* The most that one jail may ask for; 0: what the format of a spec allows. */
@@ -65,6 +67,12 @@ struct site_device {
 	char path[64]; /* below /dev */
 };
 
+/* A GPU that clients may name, and which one of this host's it is: see gpu_pick(). */
+struct site_gpu {
+	char name[SITE_NAME_MAX];
+	char which[32];
+};
+
 struct site {
 	char file[256]; /* for messages */
 	uint64_t uid_base, uid_ranges;
@@ -76,6 +84,12 @@ struct site {
 	uint32_t source_count, device_count;
 	struct site_source sources[SITE_SOURCES_MAX];
 	struct site_device devices[SITE_DEVICES_MAX];
+	uint32_t
+		has_all_gpus; /* 1: jails may have every GPU, as there is no file that lists them */
+	uint32_t gpu_count;
+	struct site_gpu gpus[SITE_GPUS_MAX];
+	uint32_t folder_count; /* of the host's, which jails with its root see as well */
+	char folders[SITE_FOLDERS_MAX][192]; /* absolute */
 };
 
 /**
@@ -112,6 +126,11 @@ int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
  * site_source() - the root file system of this name; NULL: the site lists none
  */
 const struct site_source *site_source(const struct site *site, const char *name);
+
+/**
+ * site_gpu() - the GPU of this name; NULL: the site lists none
+ */
+const struct site_gpu *site_gpu(const struct site *site, const char *name);
 
 /**
  * site_device() - the device of this name; NULL: the site lists none

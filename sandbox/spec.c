@@ -44,6 +44,20 @@ void spec_init(struct jail_spec *spec, const char *name)
 	spec->plan.tmpfs[spec_add_tmpfs(spec, "/dev/shm", 64 * MIB, 4096)].shared = 1;
 }
 
+int spec_add_gpu(struct jail_spec *spec, const char *name, struct err *err)
+{
+	struct device_name *gpu = &spec->gpus[spec->gpu_count];
+
+	if (spec->gpu_count == SPEC_GPUS_MAX)
+		return err_set(err, ERR_INPUT, "more than %u GPUs", (unsigned) SPEC_GPUS_MAX);
+	if (strlen(name) >= sizeof(gpu->name))
+		return err_set(err, ERR_INPUT, "a GPU's name of %zu bytes; %zu at most",
+			       strlen(name), sizeof(gpu->name) - 1);
+	snprintf(gpu->name, sizeof(gpu->name), "%s", name);
+	spec->gpu_count++;
+	return 0;
+}
+
 static int add_string(struct command_slice *command, const char *text, struct err *err)
 {
 	size_t size = strlen(text) + 1;
@@ -281,13 +295,38 @@ static int check_devices(const struct jail_spec *spec, struct err *err)
 	return 0;
 }
 
+static int check_gpus(const struct jail_spec *spec, struct err *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:";
+
+	if (spec->gpu_count > SPEC_GPUS_MAX)
+		return err_set(err, ERR_INPUT, "%u GPUs; %u at most", spec->gpu_count,
+			       (unsigned) SPEC_GPUS_MAX);
+	for (size_t i = 0; i < spec->gpu_count; i++) {
+		const char *name = spec->gpus[i].name;
+
+		if (!ends(name, sizeof(spec->gpus[i].name)) || name[0] == '\0' ||
+		    name[strspn(name, allowed)] != '\0')
+			return err_set(err, ERR_INPUT,
+				       "a GPU has a name of 1 to 31 letters, digits, '-', '_', "
+				       "'.' and ':', no path");
+		for (size_t k = 0; k < i && strcmp(name, SPEC_ANY_GPU) != 0; k++)
+			if (strcmp(spec->gpus[k].name, name) == 0)
+				return err_set(err, ERR_INPUT, "the GPU '%s' is asked for twice",
+					       name);
+	}
+	return 0;
+}
+
 int spec_check(const struct jail_spec *spec, struct err *err)
 {
 	if (check_name(spec, err) < 0 || check_command(&spec->command, err) < 0 ||
 	    plan_check(&spec->plan, err) < 0 || check_cgroup(&spec->cgroup, err) < 0 ||
 	    check_time(&spec->time, err) < 0 || check_memory(spec, err) < 0 ||
 	    check_trees(spec, err) < 0 || check_collect(spec, err) < 0 ||
-	    check_devices(spec, err) < 0 || check_services(spec, err) < 0)
+	    check_devices(spec, err) < 0 || check_gpus(spec, err) < 0 ||
+	    check_services(spec, err) < 0)
 		return -1;
 	if (spec->extra_calls >> SECCOMP_EXTRAS != 0)
 		return err_set(err, ERR_INPUT, "lists of calls that nobody knows: %#x",
@@ -297,5 +336,7 @@ int spec_check(const struct jail_spec *spec, struct err *err)
 	for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
 		if (spec->plan.masks[i][0])
 			return err_set(err, ERR_INPUT, "masks are the launcher's");
+	if (spec->plan.extras.count > 0 || spec->plan.extras.has_nvidia > 0)
+		return err_set(err, ERR_INPUT, "what else the tree has is the launcher's");
 	return 0;
 }

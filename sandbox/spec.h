@@ -26,6 +26,7 @@ enum {
 	SPEC_TREES_MAX = 4,           /* streams to unpack before the payload starts */
 	SPEC_PASS_MAX = 8,            /* descriptors that the payload gets as 3, 4, … */
 	SPEC_DEVICES_MAX = 8,         /* devices beside those that every jail has */
+	SPEC_GPUS_MAX = 8,
 	/*
 	 * What an inode of a tmpfs costs the jail in kernel memory: 0.95 KiB with a short
 	 * name, 1.47 with a name of 255 bytes that is a link.
@@ -74,6 +75,9 @@ struct device_name {
 	char name[32]; /* letters, digits, '-', '_', '.' */
 };
 
+/* The GPU that means any one that is free. */
+#define SPEC_ANY_GPU "any"
+
 /* The descriptors that come with a spec, in this order; absent ones are not sent. */
 enum spec_fd {
 	SPEC_FD_CONTROL, /* always: the jail's own socket, the monitor's end */
@@ -106,6 +110,10 @@ struct jail_spec {
 	uint32_t extra_calls; /* lists of calls beside the usual: SECCOMP_BIT() of each */
 	struct tree_slice trees[SPEC_TREES_MAX];
 	struct device_name devices[SPEC_DEVICES_MAX];
+	/* Each for this jail alone. By the name of site.conf; where there is no such file, by its
+	   place in the host's list, its node or its address: see gpu_pick(). */
+	uint32_t gpu_count;
+	struct device_name gpus[SPEC_GPUS_MAX]; /* these may have ':' as well */
 };
 
 /**
@@ -132,6 +140,12 @@ int spec_add_env(struct jail_spec *spec, const char *entry, struct err *err) mus
  * Return: its index in plan.tmpfs. There must be room: the caller knows what it adds.
  */
 uint32_t spec_add_tmpfs(struct jail_spec *spec, const char *path, uint64_t bytes, uint64_t inodes);
+
+/**
+ * spec_add_gpu() - one more GPU for the jail
+ * @name: SPEC_ANY_GPU, or which
+ */
+int spec_add_gpu(struct jail_spec *spec, const char *name, struct err *err) must_check;
 
 /**
  * spec_strings() - pointers to the argument and environment strings of a checked spec

@@ -62,6 +62,7 @@ static void visit_done(struct visit *visit)
 	fd_close(&visit->host.dev_fd);
 	fd_close(&visit->host.etc_fd);
 	fd_close(&visit->host.usr_fd);
+	fd_close(&visit->host.run_fd);
 	str_done(&visit->status);
 }
 
@@ -82,6 +83,7 @@ static void open_folders(struct visit *visit)
 	host->dev_fd = open_folder("/dev");
 	host->etc_fd = open_folder("/etc");
 	host->usr_fd = open_folder("/usr");
+	host->run_fd = open_folder("/run");
 	if (sight_read(host->proc_fd, "self/status", &visit->status))
 		host->status = visit->status.text;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)

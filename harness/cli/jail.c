@@ -32,7 +32,7 @@ enum { CODE_LIMIT = 124, CODE_OURS = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FO
 struct jail_options {
 	uint64_t wall_ms, cpu_ms, idle_ms, grace_ms, memory, pids, cpus, output, work, tmp, files;
 	uint64_t changes;
-	struct texts env, accept, services;
+	struct texts env, accept, services, gpus;
 	const char *put, *archive, *on_full, *service_log, *image;
 	int json_fd;
 	/* What those of --service come to. */
@@ -60,6 +60,7 @@ static const struct option_row rows[] = {
 	{ "changes", "SIZE",  OPTION_SIZE,     AT(changes),  64 * KIB, 4 * TIB,   "let COMMAND change the image's files, as far as so many bytes hold" },
 	{ "on-full", "WHAT",  OPTION_TEXT,     AT(on_full),  0, 0,                "when one of its file systems is full: report (the default) or end it" },
 	{ "accept",  "LIMIT", OPTION_TEXTS,    AT(accept),   0, 0,                "do without LIMIT where this host can not enforce it: memory, swap, pids, cpus, landlock; may be repeated" },
+	{ "gpu",     "WHICH", OPTION_TEXTS,    AT(gpus),     0, 0,                "one GPU for this jail alone: its place in the list of proctor doctor (0), or by the name of site.conf; any: one that is free; may be repeated" },
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
 	{ "put",     "PATH",   OPTION_TEXT,    AT(put),      0, 0,                "the files of the folder or tree PATH are in /work when COMMAND starts" },
 	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
@@ -180,6 +181,9 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 	spec->plan.tmpfs[1].bytes = options->tmp;
 	for (size_t i = 0; i < options->service_count; i++)
 		spec->net.ports[spec->net.count++] = (uint32_t) options->service_items[i].listen;
+	for (size_t i = 0; i < options->gpus.count; i++)
+		if (spec_add_gpu(spec, options->gpus.items[i], err) < 0)
+			return err_wrap(err, "option --gpu");
 	for (int i = 0; i < argc; i++)
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;

@@ -206,17 +206,21 @@ static const struct field role_fields[] = {
 	  "what it does that one of these three is full: report, or end the jail" },
 	{ "environment", &type_environment, STRUCT_AT(struct policy_role, environment, struct policy_environment), OPTIONAL, 0, POLICY_VARIABLES_MAX, NULL,
 	  "variables that its programs get, beside those that they have anyhow or in their place" },
-	/* The last row: what is marked has no more calls than every worker. */
+	/* Not for workers: what is marked has no more calls than every worker. */
 	{ "syscalls",  &type_words,    U64_AT(struct policy_role, syscalls),   OPTIONAL, 0, 0, syscall_lists,
 	  "lists of system calls beside those of every jail; each is named in the record" },
+	/* Nor for builds, which compile and run nothing. */
+	{ "gpus",      &type_count,    U64_AT(struct policy_role, gpus),       OPTIONAL, 0, POLICY_GPUS_MAX, NULL,
+	  "GPUs that it has to itself, those that are free" },
 };
-static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields), false };
-static const struct schema worker_schema = { "the worker", role_fields, ARRAY_LEN(role_fields) - 1, false };
+static const struct schema agent_schema = { "the agent", role_fields, ARRAY_LEN(role_fields), false };
+static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields) - 1, false };
+static const struct schema worker_schema = { "the worker", role_fields, ARRAY_LEN(role_fields) - 2, false };
 
 static const struct field policy_fields[] = {
 	{ "schema",   &type_count, U64_AT(struct policy, schema), REQUIRED, 1, 1, NULL, "the version of this format" },
 	{ "name",     &type_name,  TEXT_AT(struct policy, name),  REQUIRED, 0, 0, NULL, "the policy's name in records" },
-	{ "agent",    &type_map, STRUCT_AT(struct policy, agent, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of an agent's jail" },
+	{ "agent",    &type_map, STRUCT_AT(struct policy, agent, struct policy_role),  OPTIONAL, 0, 0, &agent_schema, "limits of an agent's jail" },
 	{ "build",    &type_map, STRUCT_AT(struct policy, build, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of a build's jail" },
 	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &worker_schema, "limits of a worker's jail" },
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
@@ -225,7 +229,7 @@ static const struct field policy_fields[] = {
 	{ "services", &type_services, STRUCT_AT(struct policy, services, struct services), OPTIONAL, 0, NET_SERVICES_MAX, &services_collection, "what the agent may reach, each a port of its loopback; each is named in the record" },
 	{ "profiler", &type_later, NOWHERE, LATER, 0, 0, NULL, "what profilers of GPUs need" },
 	{ "clock",    &type_later, NOWHERE, LATER, 0, 0, NULL, "what clocks show in jails" },
-	{ "devices",  &type_later, NOWHERE, LATER, 0, 0, NULL, "GPUs of a seat" },
+	{ "devices",  &type_later, NOWHERE, LATER, 0, 0, NULL, "devices of a seat that are no GPUs" },
 };
 const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(policy_fields), false };
 /* clang-format on */
@@ -400,7 +404,7 @@ void policy_done(struct policy *policy)
 /* clang-format off */
 static const struct key_table tables[] = {
 	{ "a policy",            &policy_schema, &defaults },
-	{ "agent",               &role_schema,   &defaults.agent },
+	{ "agent",               &agent_schema,  &defaults.agent },
 	{ "build",               &role_schema,   &defaults.build },
 	{ "worker",              &worker_schema, &defaults.worker },
 	{ "workspace, tmp, shm", &tmpfs_schema,  NULL },

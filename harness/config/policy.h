@@ -43,6 +43,7 @@ struct policy_role {
 	/* Limits of one process; 0: as the host has it. Bytes, and queued signals. */
 	uint64_t stack, memlock, file_size, msgqueue, sigpending;
 	uint64_t syscalls; /* bits 1 << enum policy_syscalls */
+	uint64_t gpus;     /* for this jail alone; any that are free */
 	struct policy_tmpfs workspace, tmp, shm;
 	struct policy_tmpfs changes; /* what may be changed in the image; size 0: nothing */
 	struct policy_environment environment; /* beside, and over, that of the jail */
@@ -73,6 +74,7 @@ enum policy_accept {
 	ACCEPT_LANDLOCK,
 };
 
+enum { POLICY_GPUS_MAX = 8 };
 enum { POLICY_CHAIN_MAX = 8, POLICY_VARIABLES_MAX = 64, POLICY_VALUE_MAX = 4096 };
 
 struct policy {

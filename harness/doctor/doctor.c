@@ -121,6 +121,8 @@ static const struct check {
 	  "install the driver amdgpu, and let udev make /dev/kfd and /dev/dri", false, NO_TRIAL, look_amd },
 	{ "nvidia-gpu", "CUDA tasks; no task of today's needs one",
 	  "install the driver, and run nvidia-modprobe -c 0 -u", false, NO_TRIAL, look_nvidia },
+	{ "cdi", "what containers with a GPU get; jails get what their drivers show",
+	  "list what jails lack in site.conf: root.folder PATH", false, NO_TRIAL, look_cdi },
 };
 /* clang-format on */
 

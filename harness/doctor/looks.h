@@ -166,3 +166,10 @@ void look_amd(const struct doctor_host *host, struct doctor_sight *out);
  * look_nvidia() - NVIDIA GPUs, their driver and their device nodes
  */
 void look_nvidia(const struct doctor_host *host, struct doctor_sight *out);
+
+/* -- cdi.c -- */
+
+/**
+ * look_cdi() - files of the container device interface, and what of them a jail has not
+ */
+void look_cdi(const struct doctor_host *host, struct doctor_sight *out);

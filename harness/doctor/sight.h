@@ -18,7 +18,7 @@
  * hosts that there are nowhere around.
  */
 struct doctor_host {
-	int proc_fd, sys_fd, dev_fd, etc_fd, usr_fd; /* borrowed; -1: not to be had */
+	int proc_fd, sys_fd, dev_fd, etc_fd, usr_fd, run_fd; /* borrowed; -1: not to be had */
 	const char *status;  /* /proc/self/status from before privileges were dropped, or NULL */
 	const char *account; /* that proctor drops root for; NULL: none, and why: */
 	const char *account_why;

@@ -13,6 +13,8 @@
 #define BUILD_OUT_BYTES  (256 * MIB)
 #define BUILD_OUT_INODES 4096
 
+_Static_assert((int) POLICY_GPUS_MAX <= (int) SPEC_GPUS_MAX, "a spec has room for a policy's GPUs");
+
 #define SYSTEM_PATH "/usr/local/bin:/usr/bin:/bin"
 
 const char *const compose_environment[] = {
@@ -51,6 +53,15 @@ static void take_accepted(const struct policy *policy, struct jail_spec *spec)
 	spec->accept_landlock = policy_accepts(policy, ACCEPT_LANDLOCK);
 }
 
+/* Which ones is for the launcher to say: it knows those that are free. */
+static void add_gpus(const struct policy_role *role, struct jail_spec *spec)
+{
+	struct err none = ERR_INIT;
+
+	for (uint64_t i = 0; i < role->gpus; i++)
+		best_effort(spec_add_gpu(spec, SPEC_ANY_GPU, &none)); /* there is room: policy.c */
+}
+
 void compose_role(const struct policy *policy, const struct policy_role *role,
 		  struct jail_spec *spec)
 {
@@ -70,6 +81,7 @@ void compose_role(const struct policy *policy, const struct policy_role *role,
 	spec->rlimits.sigpending = role->sigpending;
 	if (role->syscalls >> SYSCALLS_PROFILER & 1)
 		spec->extra_calls |= SECCOMP_BIT(SECCOMP_EXTRA_PROFILER);
+	add_gpus(role, spec);
 	spec->plan.tmpfs[0].bytes = role->workspace.size;
 	spec->plan.tmpfs[0].inodes = role->workspace.inodes;
 	spec->plan.tmpfs[1].bytes = role->tmp.size;

@@ -181,6 +181,7 @@ static void put(const struct floor *floor, size_t at, int root_fd, int dev_fd, i
 	/* The floor's jail has neither. */
 	case PLAN_GIVEN:
 	case PLAN_IMAGE:
+	case PLAN_COVER:
 		break;
 	}
 }

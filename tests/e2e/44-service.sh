@@ -221,7 +221,7 @@ expect_refused 'the archive, is not a regular file or a pipe, to be written'
 check test "$(cat "$scratch/readable")" = before
 
 it 'follows no path out of a jail'
-for what in tree collect tmpfs folder name mask root; do
+for what in tree collect tmpfs folder name mask root extra gpu-path; do
 	attack $one spec $what
 	expect_refused .
 done
@@ -241,6 +241,8 @@ attack $one device full
 expect_refused "the device 'full' is there twice"
 attack $one device gone
 expect_refused "device 'gone': '/dev/none/such' is no character device now"
+attack $one spec gpu
+expect_refused "there are no GPUs for jails on this host: its administrator can list them in .*site.conf"
 it 'has one that is listed'
 attack $one device log
 expect_out '^ended exited$'

@@ -35,6 +35,15 @@ static void check_taken(const struct site *site)
 		must(memchr(site->sources[i].name, '\0', SITE_NAME_MAX) != NULL);
 		must(is_plain(site->sources[i].path));
 	}
+	must(site->gpu_count <= SITE_GPUS_MAX && site->folder_count <= SITE_FOLDERS_MAX);
+	must(site->has_all_gpus == 0);
+	for (size_t i = 0; i < site->gpu_count; i++) {
+		must(memchr(site->gpus[i].which, '\0', sizeof(site->gpus[i].which)) != NULL);
+		must(!strchr(site->gpus[i].which, '/'));
+		must(site_gpu(site, site->gpus[i].name) == &site->gpus[i]);
+	}
+	for (size_t i = 0; i < site->folder_count; i++)
+		must(is_plain(site->folders[i]) && strncmp(site->folders[i], "/etc/", 5) != 0);
 	for (size_t i = 0; i < site->device_count; i++) {
 		must(strncmp(site->devices[i].path, "/dev/", 5) == 0);
 		must(is_plain(site->devices[i].path));

@@ -323,6 +323,12 @@ static void spec_with(int argc, char **argv)
 		spec->plan.root = PLAN_ROOT_EMPTY;
 	else if (strcmp(what, "mask") == 0)
 		snprintf(spec->plan.masks[0], sizeof(spec->plan.masks[0]), "/etc");
+	else if (strcmp(what, "extra") == 0)
+		spec->plan.extras.count = 1, snprintf(spec->plan.extras.rows, 8, "f/root");
+	else if (strcmp(what, "gpu") == 0)
+		spec->gpu_count = 1, snprintf(spec->gpus[0].name, 8, "0");
+	else if (strcmp(what, "gpu-path") == 0)
+		spec->gpu_count = 1, snprintf(spec->gpus[0].name, 16, "/dev/kfd");
 	else if (strcmp(what, "name") == 0)
 		snprintf(spec->name, sizeof(spec->name), "../../x");
 	else if (strcmp(what, "tmpfs") == 0)

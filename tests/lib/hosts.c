@@ -55,12 +55,20 @@ static const struct {
 	{ "sys/module/amdgpu/version", "6.8.5\n" },
 	{ "dev/kfd", "" },
 	{ "dev/dri/renderD128", "" },
+	{ "proc/devices", "Character devices:\n  1 mem\n195 nvidia\n195 nvidiactl\n226 drm\n240 kfd\n511 nvidia-uvm\n\nBlock devices:\n  7 loop\n" },
 	{ "proc/driver/nvidia/version",
 	  "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  gcc version 12.2.0\n" },
 	{ "proc/driver/nvidia/gpus/0000:19:00.0/information", "Model: \t\t NVIDIA H200\nIRQ:   \t\t 188\nDevice Minor: \t 0\n" },
 	{ "dev/nvidiactl", "" },
 	{ "dev/nvidia-uvm", "" },
 	{ "dev/nvidia0", "" },
+	{ "run/lock", "" },
+};
+static const struct {
+	const char *path, *target;
+} good_links[] = {
+	{ "sys/dev/char/226:128", "../../devices/pci0000:c0/0000:c1:00.0/drm/renderD128" },
+	{ "sys/bus/pci/devices/0000:19:00.0", "../../../devices/pci0000:15/0000:19:00.0" },
 };
 /* clang-format on */
 
@@ -75,19 +83,31 @@ static int open_folder(const char *path)
 	return fd;
 }
 
+static void make_folders(const char *path)
+{
+	char folder[256];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(folder, sizeof(folder), "%.*s", (int) (slash - path), path);
+		CHECK(mkdirat(check_folder(), folder, 0755) == 0 || errno == EEXIST);
+	}
+}
+
+void hosts_link(const char *path, const char *target)
+{
+	make_folders(path);
+	CHECK(symlinkat(target, check_folder(), path) == 0 || errno == EEXIST);
+}
+
 void hosts_put(const char *path, const char *text)
 {
 	auto_fd fd = -1;
-	char folder[256];
 
 	if (!text) {
 		CHECK(unlinkat(check_folder(), path, 0) == 0);
 		return;
 	}
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		snprintf(folder, sizeof(folder), "%.*s", (int) (slash - path), path);
-		CHECK(mkdirat(check_folder(), folder, 0755) == 0 || errno == EEXIST);
-	}
+	make_folders(path);
 	fd = openat(check_folder(), path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	CHECK(fd >= 0);
 	CHECK_INT(write(fd, text, strlen(text)), strlen(text));
@@ -100,6 +120,8 @@ struct doctor_host hosts_good(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		hosts_put(good[i].path, good[i].text);
+	for (size_t i = 0; i < ARRAY_LEN(good_links); i++)
+		hosts_link(good_links[i].path, good_links[i].target);
 	for (uint32_t kind = 0; kind < TRIAL_KINDS; kind++) {
 		trials[kind] = (struct trial){ .kind = kind, .result = TRIAL_WORKS };
 		snprintf(trials[kind].found, sizeof(trials[kind].found), "it works");
@@ -112,6 +134,7 @@ struct doctor_host hosts_good(void)
 		.dev_fd = open_folder("dev"),
 		.etc_fd = open_folder("etc"),
 		.usr_fd = open_folder("usr"),
+		.run_fd = open_folder("run"),
 		.status = status,
 		.account = "proctor",
 		.trials = trials,

@@ -18,6 +18,9 @@ struct doctor_host hosts_good(void);
  */
 void hosts_put(const char *path, const char *text);
 
+/* A symbolic link; folders on the way are made, and one that is there already stays. */
+void hosts_link(const char *path, const char *target);
+
 /* A look at the host; what it says lives until the next one. */
 struct doctor_sight hosts_look(void (*look)(const struct doctor_host *, struct doctor_sight *),
 			       const struct doctor_host *host);

@@ -179,6 +179,70 @@ TEST(a_worker_has_no_sockets_and_its_refusals_are_not_counted)
 	arena_done(&arena);
 }
 
+static struct described_device find_device(const char *name)
+{
+	for (size_t i = 0; i < jail.device_count; i++)
+		if (jail.devices[i].name && strcmp(jail.devices[i].name, name) == 0)
+			return jail.devices[i];
+	return (struct described_device){ .name = NULL };
+}
+
+static struct described_entry find_entry(const char *path)
+{
+	for (size_t i = 0; i < jail.tree_count; i++)
+		if (strcmp(jail.tree[i].path, path) == 0)
+			return jail.tree[i];
+	return (struct described_entry){ .path = NULL };
+}
+
+/* A host with two GPUs of AMD's, as gpu_find() would have them. */
+static void add_gpus(void)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct gpu *gpu = &host.gpus.list[host.gpus.count++];
+
+		*gpu = (struct gpu){ .vendor = GPU_AMD, .number = 128 + i, .card = -1 };
+		snprintf(gpu->device, sizeof(gpu->device), "devices/pci0000:c0/0000:c%u:00.0", i);
+		snprintf(gpu->address, sizeof(gpu->address), "0000:c%u:00.0", i);
+		host.nodes[i].count = 2;
+		host.nodes[i].list[0] = (struct gpu_node){ "kfd", 240, 0 };
+		host.nodes[i].list[1] = (struct gpu_node){ .major = 226, .minor = 128 + i };
+		snprintf(host.nodes[i].list[1].name, sizeof(host.nodes[i].list[1].name),
+			 "dri/renderD%u", 128 + i);
+	}
+}
+
+TEST(a_jail_with_a_gpu_is_told_with_its_nodes_its_part_of_sys_and_its_calls)
+{
+	size_t calls;
+
+	describe(0, 0);
+	add_gpus();
+	make();
+	calls = jail.call_count;
+	CHECK(!find_device("kfd").name && !find_entry("/sys/devices/virtual/kfd").path);
+	CHECK(find_entry("/proc/driver/nvidia").path);
+	CHECK_OK(spec_add_gpu(&spec, "0000:c1:00.0", &err));
+	make();
+	CHECK_STR(find_device("kfd").number, "c 240:0");
+	CHECK_STR(find_device("dri/renderD129").number, "c 226:129");
+	CHECK_INT(find_device("dri/renderD129").mode, 0666);
+	CHECK(!find_device("dri/renderD128").name);
+	CHECK_STR(find_entry("/sys/devices/pci0000:c0/0000:c1:00.0").kind, "bind");
+	CHECK(!find_entry("/sys/devices/pci0000:c0/0000:c0:00.0").path);
+	CHECK(jail.call_count > calls);
+	CHECK_STR(find("/run/proctor/gpu-…, flock")->value, "1");
+	CHECK(find("/run/proctor/gpu-…, flock")->holds);
+	CHECK_OK(spec_add_gpu(&spec, SPEC_ANY_GPU, &err));
+	make();
+	CHECK(find_device("dri/renderD128").name);
+	CHECK(find("/run/proctor/gpu-…, flock")->holds);
+	CHECK_OK(spec_add_gpu(&spec, SPEC_ANY_GPU, &err));
+	make();
+	CHECK(!find("/run/proctor/gpu-…, flock")->holds);
+	arena_done(&arena);
+}
+
 TEST(this_host_can_be_looked_at_without_privilege)
 {
 	static const char *const masks[] = { "/one", "/two", NULL };

@@ -257,6 +257,32 @@ TEST(what_is_masked_is_empty_for_root_too_and_the_masks_leave_no_trace)
 	end();
 }
 
+TEST(a_file_is_covered_by_a_text_that_nobody_changes)
+{
+	leave();
+	add((struct plan_row){ PLAN_PROC, "proc" });
+	add((struct plan_row){ PLAN_MASK, "proc/keys", .optional = true });
+	add((struct plan_row){ PLAN_COVER, "proc/version", "a text\n" });
+	add((struct plan_row){ PLAN_COVER, "proc/no/such", "another", .optional = true });
+	perform();
+	check_text("/proc/version", "a text\n");
+	check_flags("/proc/version", ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC, 0);
+	CHECK(open("/proc/version", O_WRONLY | O_CLOEXEC) < 0 && errno == EROFS);
+	CHECK(access("/mnt", F_OK) < 0);
+	end();
+}
+
+TEST(what_is_to_be_covered_and_is_not_there_is_missed)
+{
+	leave();
+	add((struct plan_row){ PLAN_PROC, "proc" });
+	add((struct plan_row){ PLAN_COVER, "proc/no", "a text" });
+	CHECK_INT(mounts_perform(&mounts, &plan, &err), -1);
+	CHECK(strncmp(err.text, "cover '/proc/no': ", 18) == 0);
+	CHECK_INT(err.sys, ENOENT);
+	end();
+}
+
 TEST(proc_shows_these_processes_and_its_walls_hold_for_root)
 {
 	auto_fd fd = -1;

@@ -233,3 +233,99 @@ TEST(an_empty_root_has_procfs_and_the_given_tree_alone)
 	CHECK_INT(plan.rows[1].kind, PLAN_GIVEN);
 	CHECK_STR(plan.rows[1].target, "work");
 }
+
+static const char *extra_error(struct plan_extras *extras, const char *path)
+{
+	static struct err err;
+
+	err = (struct err) ERR_INIT;
+	if (plan_add_extra(extras, PLAN_EXTRA_FOLDER, path, &err) == 0)
+		return "";
+	CHECK_INT(err.kind, ERR_HOST);
+	return err.text;
+}
+
+TEST(what_the_launcher_adds_is_in_its_place)
+{
+	struct plan_slice slice = slice_with("/work");
+	size_t folder = 0, mask = 0, proc = 0, hidden = 0;
+	struct err err = ERR_INIT;
+	struct plan plan;
+
+	snprintf(slice.masks[0], sizeof(slice.masks[0]), "/opt/proctor");
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_FOLDER, "opt", &err));
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_FOLDER, "opt", &err));
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_HIDE, "proc/driver/x", &err));
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_LINK, "sys/class/a", &err));
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_FOLDER_IF_THERE, "sys/b", &err));
+	CHECK_INT(slice.extras.count, 4);
+	plan_make(&slice, &plan);
+	for (size_t i = 0; i < plan.count; i++) {
+		const struct plan_row *row = &plan.rows[i];
+
+		if (strcmp(row->target, "opt") == 0)
+			folder = i;
+		else if (strcmp(row->target, "opt/proctor") == 0)
+			mask = i;
+		else if (strcmp(row->target, "proc") == 0)
+			proc = i;
+		else if (strcmp(row->target, "proc/driver/x") == 0)
+			hidden = i;
+	}
+	/* A cover lies over what is there by then. */
+	CHECK(folder > 0 && folder < mask && mask < proc && proc < hidden);
+	CHECK_STR(plan.rows[folder].source, "/opt");
+	CHECK_INT(plan.rows[folder].kind, PLAN_BIND);
+	CHECK(!plan.rows[folder].optional && plan.rows[hidden].optional);
+	CHECK_INT(plan.rows[hidden].kind, PLAN_MASK);
+	CHECK_INT(find(&plan, "sys/class/a")->kind, PLAN_AS_HOST);
+	CHECK(find(&plan, "sys/b")->optional);
+	slice.root = PLAN_ROOT_EMPTY;
+	plan_make(&slice, &plan);
+	for (size_t i = 0; i < plan.count; i++)
+		CHECK(!strstr(plan.rows[i].target, "opt") && !strstr(plan.rows[i].target, "sys"));
+}
+
+TEST(what_nvidias_driver_says_is_for_jails_with_a_gpu_of_theirs)
+{
+	struct plan_slice slice = slice_with("/work");
+	struct plan plan;
+
+	plan_make(&slice, &plan);
+	CHECK_INT(find(&plan, "proc/driver/nvidia")->kind, PLAN_MASK);
+	slice.extras.has_nvidia = 1;
+	plan_make(&slice, &plan);
+	CHECK(strstr(find(&plan, "proc/driver/nvidia/params")->source, "ModifyDeviceFiles: 0\n"));
+	for (size_t i = 0; i < plan.count; i++)
+		CHECK(strcmp(plan.rows[i].target, "proc/driver/nvidia") != 0);
+}
+
+TEST(what_is_no_path_or_too_much_is_not_added)
+{
+	static struct plan_slice slice;
+	struct plan_extras *extras = &slice.extras;
+	struct plan plan;
+	char path[300];
+
+	CHECK_STR(extra_error(extras, "../etc"),
+		  "'/../etc' can not be shown to a jail: no plain path");
+	CHECK_STR(extra_error(extras, "/etc"), "'//etc' can not be shown to a jail: no plain path");
+	CHECK_STR(extra_error(extras, ""), "'/' can not be shown to a jail: no plain path");
+	CHECK_INT(extras->count, 0);
+	for (uint32_t i = 0; i < PLAN_EXTRAS_MAX; i++) {
+		snprintf(path, sizeof(path), "opt/%u", i);
+		CHECK_STR(extra_error(extras, path), "");
+	}
+	CHECK_STR(extra_error(extras, "opt/x"),
+		  "'/opt/x' can not be shown to a jail: it has 96 paths already");
+	slice.root = PLAN_ROOT_HOST;
+	for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
+		snprintf(slice.masks[i], sizeof(slice.masks[i]), "/m%zu", i);
+	slice.tmpfs_count = PLAN_TMPFS_MAX;
+	plan_make(&slice, &plan);
+	CHECK(plan.count <= PLAN_ROWS_MAX);
+	*extras = (struct plan_extras){ .count = 0 };
+	for (uint32_t i = 0; strcmp(extra_error(extras, path), "") == 0; i++)
+		snprintf(path, sizeof(path), "%0250u", i);
+	CHECK(extras->count < PLAN_EXTRAS_MAX && extras->length <= sizeof(extras->rows));
+}

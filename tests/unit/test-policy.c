@@ -74,7 +74,9 @@ TEST(the_shipped_policy_leaves_no_default_out)
 			CHECK(yaml_find(role, keys[k]));
 		/* A worker has no more calls. */
 		CHECK(!yaml_find(role, "syscalls") == (i == 2));
-		CHECK_INT(role->count, ARRAY_LEN(keys) + (i != 2));
+		/* An agent alone has GPUs. */
+		CHECK(!yaml_find(role, "gpus") == (i != 0));
+		CHECK_INT(role->count, ARRAY_LEN(keys) + (i != 2) + (i == 0));
 		for (size_t k = 0; k < ARRAY_LEN(caps); k++)
 			CHECK_INT(yaml_find(role, caps[k])->count, 2);
 	}

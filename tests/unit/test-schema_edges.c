@@ -29,7 +29,7 @@ static const struct base {
 	     "image: rocm, changes: {size: 0, inodes: 16}, "                                     \
 	     "memlock: 1MiB, file_size: 1MiB, msgqueue: 1MiB, sigpending: 99, " more             \
 	     "environment: {A: b}}\n"
-	  ROLE("agent", "syscalls: [], ") ROLE("build", "syscalls: [], ")
+	  ROLE("agent", "syscalls: [], gpus: 1, ") ROLE("build", "syscalls: [], ")
 		  ROLE("worker", "") "services: [{name: api, listen: 80, connect: "
 				     "'127.0.0.1:9000', connections: 9, "
 				     "total: 9, sent: 1MiB, received: 1MiB, idle: 1m}]\n" },

@@ -206,6 +206,77 @@ TEST(arguments_are_compared_as_the_kernel_reads_them)
 	CHECK_INT(status_of(try_arguments), 0);
 }
 
+#define KFD(number) (0xc0184b00L | (number)) /* read and write, 24 bytes */
+
+static void try_kfd(void)
+{
+	static const struct call calls[] = {
+		{ "GET_VERSION", SYS_ioctl, { -1, 0x80084b01L }, EBADF },
+		{ "CREATE_QUEUE", SYS_ioctl, { -1, KFD(0x02) }, EBADF },
+		{ "WAIT_EVENTS", SYS_ioctl, { -1, KFD(0x0c) }, EBADF },
+		{ "number 0", SYS_ioctl, { -1, KFD(0x00) }, EPERM },
+		{ "the debugger of old", SYS_ioctl, { -1, KFD(0x0d) }, EPERM },
+		{ "the same, its last", SYS_ioctl, { -1, KFD(0x10) }, EPERM },
+		{ "SET_SCRATCH_BACKING_VA", SYS_ioctl, { -1, KFD(0x11) }, EBADF },
+		{ "ACQUIRE_VM", SYS_ioctl, { -1, KFD(0x15) }, EBADF },
+		{ "UNMAP_MEMORY_FROM_GPU", SYS_ioctl, { -1, KFD(0x19) }, EBADF },
+		{ "SET_CU_MASK", SYS_ioctl, { -1, KFD(0x1a) }, EPERM },
+		{ "GET_QUEUE_WAVE_STATE", SYS_ioctl, { -1, KFD(0x1b) }, EPERM },
+		{ "GET_DMABUF_INFO", SYS_ioctl, { -1, KFD(0x1c) }, EBADF },
+		{ "IMPORT_DMABUF", SYS_ioctl, { -1, KFD(0x1d) }, EBADF },
+		{ "ALLOC_QUEUE_GWS", SYS_ioctl, { -1, KFD(0x1e) }, EBADF },
+		{ "SMI_EVENTS", SYS_ioctl, { -1, KFD(0x1f) }, EPERM },
+		{ "SMI_EVENTS of another size", SYS_ioctl, { -1, 0x4b1fL }, EPERM },
+		{ "SMI_EVENTS with garbage", SYS_ioctl, { -1, HIGH | KFD(0x1f) }, EPERM },
+		{ "SVM", SYS_ioctl, { -1, 0x40184b20L }, EBADF },
+		{ "SET_XNACK_MODE", SYS_ioctl, { -1, KFD(0x21) }, EPERM },
+		{ "CRIU_OP", SYS_ioctl, { -1, KFD(0x22) }, EPERM },
+		{ "AVAILABLE_MEMORY", SYS_ioctl, { -1, KFD(0x23) }, EBADF },
+		{ "EXPORT_DMABUF", SYS_ioctl, { -1, KFD(0x24) }, EBADF },
+		{ "RUNTIME_ENABLE", SYS_ioctl, { -1, KFD(0x25) }, EBADF },
+		{ "DBG_TRAP", SYS_ioctl, { -1, KFD(0x26) }, EPERM },
+		{ "one that is newer", SYS_ioctl, { -1, KFD(0x27) }, EPERM },
+		{ "IPC_IMPORT_HANDLE", SYS_ioctl, { -1, KFD(0x80) }, EPERM },
+		{ "IPC_EXPORT_HANDLE", SYS_ioctl, { -1, KFD(0x81) }, EPERM },
+		{ "CROSS_MEMORY_COPY", SYS_ioctl, { -1, KFD(0x83) }, EPERM },
+		{ "RLC_SPM", SYS_ioctl, { -1, KFD(0x84) }, EPERM },
+		{ "PC_SAMPLE", SYS_ioctl, { -1, KFD(0x85) }, EPERM },
+		{ "its last", SYS_ioctl, { -1, KFD(0xff) }, EPERM },
+		/* Neighbours: other drivers' letters. */
+		{ "DRM", SYS_ioctl, { -1, 0xc0406400L }, EBADF },
+		{ "NVIDIA", SYS_ioctl, { -1, 0xc0384626L }, EBADF },
+		{ "the letter below", SYS_ioctl, { -1, 0xc0184affL }, EBADF },
+		{ "the letter above", SYS_ioctl, { -1, 0xc0184c00L }, EBADF },
+	};
+
+	enter(SECCOMP_BIT(SECCOMP_EXTRA_GPU));
+	check_calls(calls, ARRAY_LEN(calls));
+}
+
+TEST(requests_of_kfd_are_those_that_run_kernels)
+{
+	CHECK_INT(status_of(try_kfd), 0);
+}
+
+static void try_kfd_profiling(void)
+{
+	static const struct call calls[] = {
+		{ "DBG_TRAP", SYS_ioctl, { -1, KFD(0x26) }, EBADF },
+		{ "GET_QUEUE_WAVE_STATE", SYS_ioctl, { -1, KFD(0x1b) }, EBADF },
+		{ "CRIU_OP", SYS_ioctl, { -1, KFD(0x22) }, EPERM },
+		{ "SMI_EVENTS", SYS_ioctl, { -1, KFD(0x1f) }, EPERM },
+		{ "RLC_SPM", SYS_ioctl, { -1, KFD(0x84) }, EPERM },
+	};
+
+	enter(SECCOMP_BIT(SECCOMP_EXTRA_GPU) | SECCOMP_BIT(SECCOMP_EXTRA_PROFILER));
+	check_calls(calls, ARRAY_LEN(calls));
+}
+
+TEST(a_profiler_may_also_stop_and_read_its_own_waves)
+{
+	CHECK_INT(status_of(try_kfd_profiling), 0);
+}
+
 static void try_limits(void)
 {
 	const struct rlimit files = { 64, 64 };

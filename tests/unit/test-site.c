@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/site.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "sandbox/base/fd.h"
 #include "sandbox/base/str.h"
 #include "tests/lib/check.h"
 
@@ -42,6 +38,8 @@ TEST(every_key_is_taken_and_comments_and_blanks_mean_nothing)
 		       "group users\nroot.host no\n"
 		       "source rocm squashfs /var/lib/proctor/rocm.sqfs\n"
 		       "  source tree folder   /srv/tree\n"
+		       "gpu a 0\ngpu b 0000:c1:00.0\n gpu c  renderD129\ngpu d nvidia0\n"
+		       "root.folder /opt/torch\nroot.folder /srv/data\n"
 		       "device gpu-0 /dev/dri/renderD128"));
 	CHECK_INT(site.uid_base, 0x60000000);
 	CHECK_INT(site.uid_ranges, 8);
@@ -64,6 +62,12 @@ TEST(every_key_is_taken_and_comments_and_blanks_mean_nothing)
 	CHECK_STR(site.sources[0].path, "/var/lib/proctor/rocm.sqfs");
 	CHECK_STR(site_device(&site, "gpu-0")->path, "/dev/dri/renderD128");
 	CHECK(!site_device(&site, "gpu-1"));
+	CHECK_STR(site_gpu(&site, "b")->which, "0000:c1:00.0");
+	CHECK_STR(site_gpu(&site, "c")->which, "renderD129");
+	CHECK(!site_gpu(&site, "e"));
+	CHECK_INT(site.has_all_gpus, 0);
+	CHECK_INT(site.folder_count, 2);
+	CHECK_STR(site.folders[1], "/srv/data");
 	CHECK_STR(site.file, "site.conf");
 }
 
@@ -151,82 +155,6 @@ TEST(a_zero_byte_is_no_end)
 	CHECK_INT(site_parse("site.conf", text, sizeof(text) - 1, &site, &err), -1);
 	CHECK_STR(err.text,
 		  "site.conf:1: byte 8 of the line is 0x00: only printable ASCII is possible");
-}
-
-/* --- the file --- */
-
-static const char *path_of(const char *name)
-{
-	static char path[300];
-
-	snprintf(path, sizeof(path), "%s/%s", check_folder_path(), name);
-	return path;
-}
-
-static void put(const char *name, const char *text, mode_t mode)
-{
-	auto_fd fd = openat(check_folder(), name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	CHECK(fd >= 0);
-	CHECK_INT(write(fd, text, strlen(text)), strlen(text));
-	CHECK(fchmod(fd, mode) == 0);
-}
-
-static void check_not_loaded(const char *name, const char *part)
-{
-	err = (struct err) ERR_INIT;
-	CHECK_INT(site_load(path_of(name), &site, &err), -1);
-	CHECK_INT(err.kind, ERR_HOST);
-	if (!strstr(err.text, part))
-		check_fail(__FILE__, __LINE__, "'%s' lacks '%s'", err.text, part);
-}
-
-TEST(no_file_and_no_folder_are_the_defaults)
-{
-	check_folder();
-	CHECK_INT(site_load(path_of("none"), &site, &err), 0);
-	CHECK_INT(site.uid_ranges, 1024);
-	CHECK_INT(site_load(path_of("no/folder/none"), &site, &err), 0);
-}
-
-TEST(only_a_file_of_roots_that_nobody_else_writes_is_believed)
-{
-	check_folder();
-	if (geteuid() != 0)
-		SKIP("needs root");
-	put("site.conf", "uid.ranges 7\n", 0644);
-	CHECK_INT(site_load(path_of("site.conf"), &site, &err), 1);
-	CHECK_INT(site.uid_ranges, 7);
-	put("site.conf", "uid.ranges 7\n", 0664);
-	check_not_loaded("site.conf", "has mode 0664: root alone may be able to write it");
-	put("site.conf", "uid.ranges 7\n", 0602);
-	check_not_loaded("site.conf", "has mode 0602");
-	put("site.conf", "uid.ranges 7\n", 0644);
-	CHECK(fchownat(check_folder(), "site.conf", 1, 0, 0) == 0);
-	check_not_loaded("site.conf", "belongs to user 1");
-	CHECK(symlinkat("/etc/passwd", check_folder(), "link") == 0);
-	check_not_loaded("link", "open '");
-	CHECK(mkfifoat(check_folder(), "fifo", 0600) == 0);
-	check_not_loaded("fifo", "is no regular file");
-	CHECK(mkdirat(check_folder(), "folder", 0700) == 0);
-	check_not_loaded("folder", "is no regular file");
-	put("site.conf", "", 0644);
-	CHECK(fchmod(check_folder(), 0777) == 0);
-	CHECK(fchownat(check_folder(), "site.conf", 0, 0, 0) == 0);
-	check_not_loaded("site.conf", "has mode 0777");
-}
-
-TEST(a_file_that_is_too_large_is_refused)
-{
-	cleanup(str_done) struct str text = STR_INIT;
-
-	check_folder();
-	if (geteuid() != 0)
-		SKIP("needs root");
-	while (text.len <= SITE_FILE_MAX)
-		str_addf(&text, "# comment\n");
-	put("site.conf", text.text, 0644);
-	check_not_loaded("site.conf", "65536");
 }
 
 /* --- what it means --- */
@@ -356,4 +284,66 @@ TEST(a_device_that_is_not_listed_is_refused_by_name)
 	check_bound("device gpu1 /dev/full",
 		    "jail 'test': there is no device 'gpu0' for jails on this host: its "
 		    "administrator can list it in site.conf ('device gpu0 /dev/…')");
+}
+
+TEST(a_gpu_that_is_not_listed_is_refused_by_name)
+{
+	spec_init(&spec, "test");
+	CHECK_OK(spec_add_gpu(&spec, "left", &err));
+	CHECK_OK(parse("gpu left 0"));
+	CHECK_OK(site_bound(&site, &spec, &err));
+	check_bound("gpu right 0",
+		    "jail 'test': there is no GPU 'left' for jails on this host: its administrator "
+		    "can list it in site.conf ('gpu left …')");
+	/* Nobody gets one by its number who may get some by their names. */
+	spec.gpu_count = 0;
+	CHECK_OK(spec_add_gpu(&spec, "0", &err));
+	check_bound("gpu left 0",
+		    "jail 'test': there is no GPU '0' for jails on this host: its administrator "
+		    "can list it in site.conf ('gpu 0 …')");
+	check_bound("", "jail 'test': there are no GPUs for jails on this host: its administrator "
+			"can list them in site.conf ('gpu gpu0 0')");
+	site_default(&site);
+	CHECK_OK(site_bound(&site, &spec, &err));
+}
+
+TEST(mistakes_about_gpus_and_folders_are_told_with_a_way_out)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	check_refused("gpu any 0",
+		      "site.conf:1: key 'gpu': 'any' is no name for a GPU: take 1 to 31 "
+		      "letters, digits, '-', '_' and '.', and not 'any'");
+	check_refused("gpu a /dev/nvidia0",
+		      "site.conf:1: key 'gpu': '/dev/nvidia0' is no GPU of a host: write 'gpu NAME "
+		      "0', or its address on the PCI bus as in 0000:c1:00.0, or its node as in "
+		      "renderD128 or nvidia0");
+	check_refused("gpu a",
+		      "site.conf:1: key 'gpu': '' is no GPU of a host: write 'gpu NAME 0', "
+		      "or its address on the PCI bus as in 0000:c1:00.0, or its node as in "
+		      "renderD128 or nvidia0");
+	check_refused("gpu a 0\ngpu a 1",
+		      "site.conf:2: key 'gpu': 'a' names a GPU above already: take another name");
+	for (int i = 0; i <= SITE_GPUS_MAX; i++)
+		str_addf(&text, "gpu g%d %d\n", i, i);
+	check_refused(text.text,
+		      "site.conf:65: key 'gpu': 'g64' is a GPU too many: 64 are possible");
+	check_refused("root.folder opt",
+		      "site.conf:1: key 'root.folder': 'opt' is no plain absolute "
+		      "path of at most 191 bytes");
+	check_refused("root.folder /", "site.conf:1: key 'root.folder': '/' is no plain absolute "
+				       "path of at most 191 bytes");
+	check_refused("root.folder /opt/../etc",
+		      "site.conf:1: key 'root.folder': '/opt/../etc' is no plain absolute path of "
+		      "at most 191 bytes");
+	check_refused(
+		"root.folder /etc/ssl",
+		"site.conf:1: key 'root.folder': '/etc/ssl' is or lies in a folder that jails "
+		"have of their own, or must not see: put what they need below /opt or /srv");
+	check_refused("root.folder /run",
+		      "site.conf:1: key 'root.folder': '/run' is or lies in a folder that jails "
+		      "have of their own, or must not see: put what they need below /opt or /srv");
+	check_refused("root.folder /opt\nroot.folder /opt",
+		      "site.conf:2: key 'root.folder': '/opt' stands above already: remove one");
+	CHECK_OK(parse("root.folder /etcetera\nroot.folder /runs/a"));
 }

@@ -237,3 +237,39 @@ TEST(descriptors_are_wanted_as_the_spec_says)
 	CHECK(spec_fd_wanted(&spec, SPEC_FD_PASS + 2));
 	CHECK(!spec_fd_wanted(&spec, SPEC_FD_PASS + 3));
 }
+
+TEST(gpus_are_named_and_each_once)
+{
+	good();
+	for (uint32_t i = 0; i < SPEC_GPUS_MAX; i++)
+		CHECK_OK(spec_add_gpu(&spec, SPEC_ANY_GPU, &err));
+	CHECK_OK(spec_check(&spec, &err));
+	CHECK_INT(spec_add_gpu(&spec, "0", &err), -1);
+	CHECK_STR(err.text, "more than 8 GPUs");
+	spec.gpu_count = 1;
+	CHECK_OK(spec_add_gpu(&spec, "0000:c1:00.0", &err));
+	CHECK_OK(spec_check(&spec, &err));
+	CHECK_OK(spec_add_gpu(&spec, "0000:c1:00.0", &err));
+	check_refused("the GPU '0000:c1:00.0' is asked for twice");
+	good();
+	CHECK_INT(spec_add_gpu(&spec, "abcdefghijklmnopqrstuvwxyz-012345", &err), -1);
+	CHECK_STR(err.text, "a GPU's name of 33 bytes; 31 at most");
+	CHECK_OK(spec_add_gpu(&spec, "../kfd", &err));
+	check_refused("a GPU has a name of 1 to 31 letters");
+	spec.gpus[0].name[0] = '\0';
+	check_refused("a GPU has a name of 1 to 31 letters");
+	memset(spec.gpus[0].name, 'a', sizeof(spec.gpus[0].name));
+	check_refused("a GPU has a name of 1 to 31 letters");
+	spec.gpu_count = SPEC_GPUS_MAX + 1;
+	check_refused("9 GPUs; 8 at most");
+}
+
+TEST(clients_add_nothing_to_the_tree)
+{
+	good();
+	spec.plan.extras.count = 1;
+	check_refused("what else the tree has is the launcher's");
+	good();
+	spec.plan.extras.has_nvidia = 1;
+	check_refused("what else the tree has is the launcher's");
+}

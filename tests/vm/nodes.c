@@ -2,9 +2,11 @@
 
 /*
  * nodes FILE…: asks each GPU node what drives it
+ * nodes requests FILE: makes requests of kfd's that a jail must not, with arguments of zeros
  *
  * Run in the virtual machine by tests/vm/gpu.sh, outside of jails and inside. One line a file: what
- * its driver says, or why it does not. Exit code: 0 all answered, 1 not.
+ * its driver says, or why it does not; or a line a request: its name, and what came of it. Exit
+ * code: 0 all answered, 1 not.
  */
 
 #include <errno.h>
@@ -52,10 +54,52 @@ static int ask(const char *path, int node)
 	return 0;
 }
 
+/* Sizes as in the kernel's header; they differ between versions, and the filter looks at none. */
+static int make_requests(const char *path)
+{
+	static const struct {
+		const char *name;
+		unsigned int number, size;
+	} requests[] = {
+		{ "SET_CU_MASK", 0x1a, 16 },
+		{ "GET_QUEUE_WAVE_STATE", 0x1b, 24 },
+		{ "SMI_EVENTS", 0x1f, 8 },
+		{ "SET_XNACK_MODE", 0x21, 4 },
+		{ "CRIU_OP", 0x22, 56 },
+		{ "DBG_TRAP", 0x26, 24 },
+		{ "CREATE_PROCESS", 0x27, 8 },
+		{ "IPC_IMPORT_HANDLE", 0x80, 48 },
+		{ "IPC_EXPORT_HANDLE", 0x81, 32 },
+		{ "RLC_SPM", 0x84, 32 },
+		{ "PC_SAMPLE", 0x85, 32 },
+		{ "GET_CLOCK_COUNTERS", 0x05, 40 },
+		{ "GET_PROCESS_APERTURES_NEW", 0x14, 16 },
+	};
+	int node = open(path, O_RDWR | O_CLOEXEC);
+
+	if (node < 0) {
+		printf("%s: open: %s\n", path, strerror(errno));
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		char argument[64] = { 0 };
+		int got = ioctl(
+			node,
+			_IOC(_IOC_READ | _IOC_WRITE, 'K', requests[i].number, requests[i].size),
+			argument);
+
+		printf("%s: %s\n", requests[i].name, got < 0 ? strerror(errno) : "done");
+	}
+	close(node);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int code = argc > 1 ? 0 : 2;
 
+	if (argc == 3 && strcmp(argv[1], "requests") == 0)
+		return make_requests(argv[2]);
 	for (int i = 1; i < argc; i++) {
 		int node = open(argv[i], O_RDWR | O_CLOEXEC);
 
