@@ -206,24 +206,26 @@ static int flows_of(const struct loop *loop)
 	return loop->deadline == CLOCK_NEVER ? SIDES : OUTSIDE;
 }
 
+/* What can be used of a socket now. */
+static uint32_t wanted(const struct loop *loop, const struct slot *slot, int side)
+{
+	const struct relay_flow *from = &slot->flow[side], *to = &slot->flow[!side];
+	const int flows = flows_of(loop);
+	uint32_t events = 0;
+
+	if (slot->is_connecting)
+		return side == OUTSIDE ? EPOLLOUT : 0;
+	if (side < flows && from->len == 0 && !from->is_over)
+		events |= EPOLLIN;
+	if ((side == OUTSIDE || flows == SIDES) && to->len > 0)
+		events |= EPOLLOUT;
+	return events;
+}
+
 static void watch_both(struct loop *loop, struct slot *slot)
 {
-	uint32_t events[SIDES] = { 0, 0 };
-
-	for (int side = INSIDE; side < flows_of(loop); side++) {
-		const struct relay_flow *flow = &slot->flow[side];
-
-		if (flow->len > 0)
-			events[!side] |= EPOLLOUT;
-		else if (!flow->is_over)
-			events[side] |= EPOLLIN;
-	}
-	if (slot->is_connecting) {
-		events[INSIDE] = 0;
-		events[OUTSIDE] = EPOLLOUT;
-	}
 	for (int side = INSIDE; side < SIDES; side++)
-		watch(loop, slot, side, events[side]);
+		watch(loop, slot, side, wanted(loop, slot, side));
 }
 
 /* --- connections --- */

@@ -148,23 +148,24 @@ static int confine(const struct relay *relay, const struct services *services, i
 	return relay_confine(keep, count, parent, sum_connections(services), err);
 }
 
-no_return static void run_child(const struct services *services, struct relay *relay, int log_fd,
-				pid_t parent)
+no_return static void run_child(const struct services *services, const struct relay *given,
+				int log_fd, pid_t parent)
 {
 	struct log log = { .services = services, .fd = log_fd, .text = STR_INIT };
-	struct told told = { .result = { .count = relay->count } };
+	struct told told = { .result = { .count = given->count } };
+	struct relay relay = *given;
 	struct err ignored = ERR_INIT;
 
-	relay->tell = log_connection;
-	relay->user = &log;
-	if (confine(relay, services, log_fd, parent, &told.err) < 0 ||
-	    relay_run(relay, told.result.services, &told.err) < 0)
+	relay.tell = log_connection;
+	relay.user = &log;
+	if (confine(&relay, services, log_fd, parent, &told.err) < 0 ||
+	    relay_run(&relay, told.result.services, &told.err) < 0)
 		told.failed = 1;
 	told.result.unlogged = log.unlogged;
 	if (!told.failed && log_sums(&log, &told.result, &told.err) < 0)
 		told.failed = 1;
 	/* Nobody is left to be told where this fails. */
-	best_effort(io_write_all(relay->parent_fd, &told, sizeof(told), "last words", &ignored));
+	best_effort(io_write_all(relay.parent_fd, &told, sizeof(told), "last words", &ignored));
 	_exit(0);
 }
 

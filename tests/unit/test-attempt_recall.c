@@ -127,11 +127,31 @@ TEST(an_attempt_is_taken_up_with_all_that_is_known_of_its_agent)
 	CHECK(attempt.times.leased_ns > 0);
 	CHECK(attempt.times.agent_ns >= attempt.times.leased_ns);
 	CHECK_INT(attempt.times.frozen_ns, 0); /* that is done again */
-	CHECK(!attempt.has_root_before && !attempt.was_judged);
+	CHECK(!attempt.has_root_before && !attempt.was_judged && !attempt.has_services);
 	CHECK_STR(attempt.task.name, TASK);
 	CHECK(attempt.task_fd >= 0 && attempt.folder_fd >= 0 && attempt.pristine_fd >= 0);
 	CHECK(attempt.frozen_fd >= 0);
 	CHECK_INT(attempt.infra.kind, ERR_NONE);
+	end();
+}
+
+TEST(the_log_of_its_services_is_known_by_its_digest)
+{
+	const struct record_ending ending = { .how = "exited" };
+	const struct record_usage usage = { .wall_ns = 77 };
+	const struct digest digest = digest_sha256("log", 3);
+	struct json_writer *json;
+
+	begin();
+	add_line(ATTEMPT_BEGUN, TASK, 2, "LEASED");
+	add_line(ATTEMPT_LEASED_LINE, TASK, 2, NULL);
+	add_line(ATTEMPT_BEGUN, TASK, 2, "AGENT");
+	json = begin_line(ATTEMPT_AGENT_LINE, TASK, 2);
+	record_put_ending(json, &ending, &usage);
+	json_put_digest(json, "services", &digest);
+	commit();
+	CHECK_OK(attempt_take_up(&attempt, &err));
+	CHECK(attempt.has_services && digest_equal(&attempt.services, &digest));
 	end();
 }
 
@@ -147,7 +167,7 @@ TEST(lines_of_other_attempts_and_tasks_are_not_its_own)
 	add_line("attempt.judged", "other", 2, NULL);
 	CHECK_OK(attempt_take_up(&attempt, &err));
 	CHECK_STR(attempt.ending.how, "exited");
-	CHECK(!attempt.has_root_before && !attempt.was_judged);
+	CHECK(!attempt.has_root_before && !attempt.was_judged && !attempt.has_services);
 	end();
 }
 
