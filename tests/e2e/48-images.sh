@@ -335,12 +335,29 @@ expect_out '^agent\.image +host +squash +other'
 
 it 'stops a run whose images can not be had, before it has begun'
 printf 'schema: 1\nname: none\nbuild: { image: rocm }\n' >"$scratch/none.yaml"
-cp -r "$e2e_root/tasks/c2c/row-softmax" "$scratch/task"
-chmod -R a+rX "$scratch/task"
-run proctor run --run "$scratch/run-none" --policy "$scratch/none.yaml" --agent scripted:honest-vector "$scratch/task"
+cp -r "$e2e_root/tasks/c2c/row-softmax" "$scratch/row-softmax"
+chmod -R a+rX "$scratch/row-softmax"
+run proctor run --run "$scratch/run-none" --policy "$scratch/none.yaml" --agent scripted:honest-vector "$scratch/row-softmax"
 expect_code 3
 expect_err "policy 'none': build: jail 'image': there is no image 'rocm' for jails on this host: its administrator can list it in"
 check_not test -e "$scratch/run-none/journal.jsonl"
+
+it 'writes down what the images of a run hold, and goes on with these alone'
+conf "source next squashfs $images/next.sqfs"
+printf 'schema: 1\nname: next\nagent: { image: next }\n' >"$scratch/next.yaml"
+"$e2e_build/proctor" run --run "$scratch/run-next" --policy "$scratch/next.yaml" --agent scripted:honest-vector \
+	"$scratch/row-softmax" >"$scratch/out" 2>"$scratch/err" &
+child=$!
+wait_for grep -qs run.planned "$scratch/run-next/journal.jsonl"
+kill -9 "$child"
+wait "$child" 2>/dev/null
+was=$(sum "$images/next.sqfs")
+check grep -q "\"images\":\[\"agent next sha256:$was\"\]" "$scratch/run-next/journal.jsonl"
+cp "$images/squash.sqfs" "$images/third.sqfs"
+mv "$images/third.sqfs" "$images/next.sqfs"
+run proctor resume "$scratch/run-next"
+expect_code 3
+expect_err "the run was planned with another image \('agent next sha256:$was', now 'agent next sha256:$(sum "$images/next.sqfs")'\): put that one back"
 
 it 'leaves no mount, no loop device and no process behind'
 expect_no_loops
