@@ -54,15 +54,15 @@ squash() { # FOLDER FILE
 	mksquashfs "$1" "$2" -quiet -no-progress >/dev/null || fail "mksquashfs $1"
 }
 
-# An image of its own for one test, made from the root by COMMAND… in a copy of it.
+# An image of its own for one test, made from the root by COMMAND… in a copy of it. A folder: how it is
+# mounted makes no difference to what is put over it.
 variant() { # NAME COMMAND…
 	variant_name=$1
 	shift
 	rm -rf "$scratch/variant"
 	cp -a "$scratch/root" "$scratch/variant"
 	(cd "$scratch/variant" && "$@") || fail "make the variant: $*"
-	squash "$scratch/variant" "$images/$variant_name.sqfs"
-	conf "source $variant_name squashfs $images/$variant_name.sqfs"
+	conf "source $variant_name folder $scratch/variant"
 }
 
 # Loop devices whose file is one of ours.
@@ -252,6 +252,8 @@ expect_out '^uid=1000\(agent\)'
 it 'takes an image with names that no one would give'
 # shellcheck disable=SC2016 # expanded by the inner shell
 variant names sh -c 'mkdir "opt/$(printf "a\nb\t\033[31m")" && touch "opt/$(printf "\377\376")" "opt/-rf" "opt/ " && ln -s self opt/self && ln -s / opt/loop'
+squash "$scratch/variant" "$images/names.sqfs"
+conf "source names squashfs $images/names.sqfs"
 run proctor jail --image names -- sh -c 'ls -1 /opt | cat -v; cat /opt/self; ls /opt/loop/opt/loop >/dev/null && echo around'
 expect_out 'M-\^?M-~|M-\^\?'
 expect_err 'Too many levels'
@@ -308,7 +310,8 @@ expect_err '"flags":\[.*"image_changed"'
 
 it 'gives a jail the file that has the name now'
 variant next sh -c 'echo second >etc/which'
-cp "$images/next.sqfs" "$images/second.sqfs"
+squash "$scratch/variant" "$images/second.sqfs"
+conf "source next squashfs $images/next.sqfs"
 cp "$images/squash.sqfs" "$images/next.sqfs"
 run proctor jail --image next -- cat /etc/which
 expect_out_is 'the image itself'
