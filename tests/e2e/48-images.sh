@@ -308,6 +308,16 @@ printf x | dd of="$images/live.sqfs" bs=1 seek=$(($(stat -c %s "$images/live.sqf
 wait "$child"
 expect_err '"flags":\[.*"image_changed"'
 
+it 'says nothing of the kind where another file took its name'
+cp "$images/squash.sqfs" "$images/live.sqfs"
+cp "$images/squash.sqfs" "$images/other.sqfs"
+"$e2e_build/proctor" jail --image live --json=2 -- sh -c 'echo here; sleep 1' >"$scratch/out" 2>"$scratch/err" &
+child=$!
+wait_for grep -q here "$scratch/out"
+mv "$images/other.sqfs" "$images/live.sqfs"
+wait "$child"
+expect_err '"flags":\[\]'
+
 it 'gives a jail the file that has the name now'
 variant next sh -c 'echo second >etc/which'
 squash "$scratch/variant" "$images/second.sqfs"
