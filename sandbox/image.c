@@ -298,8 +298,11 @@ bool image_has_changed(const struct image *image)
 
 	if (image->file_fd < 0 || image->digest[0] == '\0')
 		return false;
+	/* Not the time of the last change: that is also when another file took its name. */
 	return image_identify(image->file_fd, &now, &ignored) < 0 ||
-	       !image_is_same(&now, &image->identity);
+	       now.size != image->identity.size ||
+	       now.written.tv_sec != image->identity.written.tv_sec ||
+	       now.written.tv_nsec != image->identity.written.tv_nsec;
 }
 
 void image_done(struct image *image)

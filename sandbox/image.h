@@ -77,8 +77,8 @@ int image_take(int shelf_fd, int state_fd, const struct image_source *source, st
 int image_map(int mount_fd, uint32_t base, uint32_t payload, struct err *err) must_check;
 
 /**
- * image_has_changed() - is the content another one than when the image was taken? Of a folder that
- * is not known
+ * image_has_changed() - was the file written since the image was taken? One that has lost its name
+ * was not; of a folder it is not known
  */
 bool image_has_changed(const struct image *image);
 

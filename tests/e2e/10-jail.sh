@@ -10,7 +10,7 @@ jail=$e2e_build/proctor
 
 # The whole line by its grammar: what matches is valid JSON and has every key.
 number='[0-9]+'
-object="\{\"ending\":\"[a-z_]+\",\"code\":$number,\"flags\":\[(\"[a-z_:]+\"(,\"[a-z_:]+\")*)?\],\"denied\":\{(\"[a-z_]+\":$number)?\},\"wall_ms\":$number,\
+object="\{\"ending\":\"[a-z_]+\",\"code\":$number,\"flags\":\[(\"[a-z_:]+\"(,\"[a-z_:]+\")*)?\],\"denied\":\{(\"[a-z_]+\":$number)?\},\"image\":null,\"wall_ms\":$number,\
 \"cpu_ms\":$number,\"memory_peak\":[1-9][0-9]*,\"processes_peak\":[1-9][0-9]*,\"output_bytes\":$number\}"
 
 # The object in FILE is one line, and its ending and code are these.

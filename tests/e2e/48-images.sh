@@ -54,15 +54,15 @@ squash() { # FOLDER FILE
 	mksquashfs "$1" "$2" -quiet -no-progress >/dev/null || fail "mksquashfs $1"
 }
 
-# An image of its own for one test, made from the root by COMMAND… in a copy of it.
+# An image of its own for one test, made from the root by COMMAND… in a copy of it. A folder: how it is
+# mounted makes no difference to what is put over it.
 variant() { # NAME COMMAND…
 	variant_name=$1
 	shift
 	rm -rf "$scratch/variant"
 	cp -a "$scratch/root" "$scratch/variant"
 	(cd "$scratch/variant" && "$@") || fail "make the variant: $*"
-	squash "$scratch/variant" "$images/$variant_name.sqfs"
-	conf "source $variant_name squashfs $images/$variant_name.sqfs"
+	conf "source $variant_name folder $scratch/variant"
 }
 
 # Loop devices whose file is one of ours.
@@ -252,6 +252,8 @@ expect_out '^uid=1000\(agent\)'
 it 'takes an image with names that no one would give'
 # shellcheck disable=SC2016 # expanded by the inner shell
 variant names sh -c 'mkdir "opt/$(printf "a\nb\t\033[31m")" && touch "opt/$(printf "\377\376")" "opt/-rf" "opt/ " && ln -s self opt/self && ln -s / opt/loop'
+squash "$scratch/variant" "$images/names.sqfs"
+conf "source names squashfs $images/names.sqfs"
 run proctor jail --image names -- sh -c 'ls -1 /opt | cat -v; cat /opt/self; ls /opt/loop/opt/loop >/dev/null && echo around'
 expect_out 'M-\^?M-~|M-\^\?'
 expect_err 'Too many levels'
@@ -306,9 +308,20 @@ printf x | dd of="$images/live.sqfs" bs=1 seek=$(($(stat -c %s "$images/live.sqf
 wait "$child"
 expect_err '"flags":\[.*"image_changed"'
 
+it 'says nothing of the kind where another file took its name'
+cp "$images/squash.sqfs" "$images/live.sqfs"
+cp "$images/squash.sqfs" "$images/other.sqfs"
+"$e2e_build/proctor" jail --image live --json=2 -- sh -c 'echo here; sleep 1' >"$scratch/out" 2>"$scratch/err" &
+child=$!
+wait_for grep -q here "$scratch/out"
+mv "$images/other.sqfs" "$images/live.sqfs"
+wait "$child"
+expect_err '"flags":\[\]'
+
 it 'gives a jail the file that has the name now'
 variant next sh -c 'echo second >etc/which'
-cp "$images/next.sqfs" "$images/second.sqfs"
+squash "$scratch/variant" "$images/second.sqfs"
+conf "source next squashfs $images/next.sqfs"
 cp "$images/squash.sqfs" "$images/next.sqfs"
 run proctor jail --image next -- cat /etc/which
 expect_out_is 'the image itself'
@@ -335,12 +348,29 @@ expect_out '^agent\.image +host +squash +other'
 
 it 'stops a run whose images can not be had, before it has begun'
 printf 'schema: 1\nname: none\nbuild: { image: rocm }\n' >"$scratch/none.yaml"
-cp -r "$e2e_root/tasks/c2c/row-softmax" "$scratch/task"
-chmod -R a+rX "$scratch/task"
-run proctor run --run "$scratch/run-none" --policy "$scratch/none.yaml" --agent scripted:honest-vector "$scratch/task"
+cp -r "$e2e_root/tasks/c2c/row-softmax" "$scratch/row-softmax"
+chmod -R a+rX "$scratch/row-softmax"
+run proctor run --run "$scratch/run-none" --policy "$scratch/none.yaml" --agent scripted:honest-vector "$scratch/row-softmax"
 expect_code 3
 expect_err "policy 'none': build: jail 'image': there is no image 'rocm' for jails on this host: its administrator can list it in"
 check_not test -e "$scratch/run-none/journal.jsonl"
+
+it 'writes down what the images of a run hold, and goes on with these alone'
+conf "source next squashfs $images/next.sqfs"
+printf 'schema: 1\nname: next\nagent: { image: next }\n' >"$scratch/next.yaml"
+"$e2e_build/proctor" run --run "$scratch/run-next" --policy "$scratch/next.yaml" --agent scripted:honest-vector \
+	"$scratch/row-softmax" >"$scratch/out" 2>"$scratch/err" &
+child=$!
+wait_for grep -qs run.planned "$scratch/run-next/journal.jsonl"
+kill -9 "$child"
+wait "$child" 2>/dev/null
+was=$(sum "$images/next.sqfs")
+check grep -q "\"images\":\[\"agent next sha256:$was\"\]" "$scratch/run-next/journal.jsonl"
+cp "$images/squash.sqfs" "$images/third.sqfs"
+mv "$images/third.sqfs" "$images/next.sqfs"
+run proctor resume "$scratch/run-next"
+expect_code 3
+expect_err "the run was planned with another image \('agent next sha256:$was', now 'agent next sha256:$(sum "$images/next.sqfs")'\): put that one back"
 
 it 'leaves no mount, no loop device and no process behind'
 expect_no_loops

@@ -135,6 +135,27 @@ TEST(what_the_kernel_does_not_mount_leaves_no_mount_and_no_loop_device)
 	close(shelf_fd);
 }
 
+TEST(a_file_that_is_written_has_changed_and_one_that_is_replaced_has_not)
+{
+	struct image taken = { .mount_fd = -1, .file_fd = -1, .digest = "00" };
+
+	check_folder();
+	taken.file_fd = openat(check_folder(), "file", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	CHECK_OK(io_write_all(taken.file_fd, "first", 5, "file", &err));
+	CHECK_OK(image_identify(taken.file_fd, &taken.identity, &err));
+	CHECK(!image_has_changed(&taken));
+	CHECK(renameat(check_folder(), "file", check_folder(), "other") == 0);
+	CHECK(unlinkat(check_folder(), "other", 0) == 0);
+	CHECK(!image_has_changed(&taken));
+	taken.digest[0] = '\0';
+	CHECK_OK(io_write_all(taken.file_fd, "more", 4, "file", &err));
+	CHECK(!image_has_changed(&taken));
+	taken.digest[0] = '0';
+	CHECK(image_has_changed(&taken));
+	image_done(&taken);
+	CHECK(!image_has_changed(&taken));
+}
+
 TEST(the_shelf_is_seen_in_this_namespace_alone)
 {
 	struct stat inside, outside;
