@@ -25,7 +25,9 @@
 
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
+#include "sandbox/base/str.h"
 #include "sandbox/jail.h"
 #include "sandbox/launcher.h"
 #include "sandbox/wire.h"
@@ -263,6 +265,27 @@ static void start_holder(const struct soak *soak, int program_fd, struct holder 
 	out->out_fd = out_pair[0];
 }
 
+/* What a launcher takes as a program: one that nobody changes. */
+static int load_program(const char *folder)
+{
+	cleanup(str_done) struct str bytes = STR_INIT;
+	struct err err = ERR_INIT;
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tests/bench/bench-hold", folder);
+	if (access(path, R_OK) < 0)
+		snprintf(path, sizeof(path), "%s/bench-hold", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || io_read_fd(fd, 16 * MIB, path, &bytes, &err) < 0)
+		bench_die(path);
+	close(fd);
+	fd = io_memfd("bench-hold", bytes.text, bytes.len, &err);
+	if (fd < 0)
+		bench_die(err.text);
+	return fd;
+}
+
 /* Has it all its instances? Its output ends where it has not. */
 static bool is_holding(const struct holder *holder)
 {
@@ -288,13 +311,8 @@ static void run_at_once(struct soak *soak)
 	struct holder *holders = mem_alloc(soak->at_once, sizeof(*holders));
 	struct held before = look_when_settled(soak), after;
 	size_t holding = 0, instances;
-	char path[512];
-	int program_fd;
+	int program_fd = load_program(soak->folder);
 
-	snprintf(path, sizeof(path), "%s/tests/bench/bench-hold", soak->folder);
-	program_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (program_fd < 0)
-		bench_die(path);
 	soak->launching.spec->has_program = 1;
 	for (size_t i = 0; i < soak->at_once; i++)
 		start_holder(soak, program_fd, &holders[i]);
