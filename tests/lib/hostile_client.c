@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include "sandbox/base/clock.h"
 #include "sandbox/base/message.h"
 #include "sandbox/wire.h"
+#include "tests/lib/lingering.h"
 
 enum { PATIENCE_MS = 20 * 1000, MAGIC = 0x70726f63 };
 
@@ -504,64 +504,11 @@ static void timing(int argc, char **argv)
 	}
 }
 
-/*
- * A connected socket with bytes that its other end never reads: whoever closes it last waits for
- * a minute.
- */
-static int lingering(void)
-{
-	static char bytes[4096];
-	const struct linger linger = { .l_onoff = 1, .l_linger = 60 };
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (bind(listener, (struct sockaddr *) &address, len) < 0 || listen(listener, 1) < 0 ||
-	    getsockname(listener, (struct sockaddr *) &address, &len) < 0 ||
-	    connect(fd, (struct sockaddr *) &address, len) < 0 ||
-	    accept(listener, NULL, NULL) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) < 0)
-		die("lingering");
-	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		;
-	return fd;
-}
-
-/*
- * With @is_behind behind an empty packet, which looks like the end of the connection. A child sends
- * it, since whoever ends is never the one that waits.
- */
-static void send_lingering(int fd, bool is_behind)
-{
-	struct message_fds sent = { .count = 2 };
-	int pair[2], closed[2];
-	char byte;
-
-	if (message_pair(pair, &err) < 0 || pipe(closed) < 0)
-		die("pair");
-	sent.fd[0] = pair[1];
-	sent.fd[1] = lingering();
-	if (fork() == 0) {
-		close(closed[1]);
-		if (read(closed[0], &byte, 1) < 0 ||
-		    (is_behind && send(fd, "", 0, MSG_NOSIGNAL) < 0) ||
-		    message_send(fd, "x", 1, &sent, &err) < 0)
-			die("send");
-		_exit(0);
-	}
-	close(sent.fd[1]);
-	close(closed[1]);
-	wait(NULL);
-	close(pair[1]);
-}
-
 /* With "wait" until somebody ends us: descriptors that nobody receives before it closes them. */
 static void linger_unread(int argc, char **argv)
 {
 	(void) argv;
-	send_lingering(launcher_fd, true);
+	lingering_send(launcher_fd, true);
 	printf("sent\n");
 	fflush(stdout);
 	if (argc > 0)
@@ -573,7 +520,7 @@ static void linger_unused(int argc, char **argv)
 {
 	(void) argc;
 	(void) argv;
-	send_lingering(launcher_fd, false);
+	lingering_send(launcher_fd, false);
 	printf("sent\n");
 	fflush(stdout);
 	pause();
@@ -594,7 +541,7 @@ static void linger_wish(int argc, char **argv)
 	jail = send_request(sizeof(request), -1, 0);
 	if (wire_next(jail, &event, &started, &err) < 0 || event.kind != EVENT_STARTED)
 		die("start");
-	send_lingering(jail, false);
+	lingering_send(jail, false);
 	payload = (struct pollfd){ .fd = started.pid_fd, .events = POLLIN };
 	printf("%s\n", poll(&payload, 1, PATIENCE_MS) > 0 ? "ended in time" : "it goes on");
 }
