@@ -31,7 +31,7 @@ struct jail_host {
 	int devices_fd;      /* the BPF program that allows exactly these */
 	int image_fd;        /* the program of pid 1: a sealed memfd */
 	int state_fd;        /* the folder of the leases */
-	int shelf_fd;        /* where images are mounted; -1: nobody has asked for one yet */
+	int shelf_fd;        /* where images are mounted; -1: the site lists none */
 	uint32_t range_base; /* first host id of the uid ranges */
 	uint32_t range_count;
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */

@@ -69,6 +69,17 @@ static int leave_mounts(struct err *err)
 	return 0;
 }
 
+/* Before there is a monitor: all of them share what is mounted there. */
+static int open_shelf(struct launcher *launcher, struct err *err)
+{
+	struct jail_host *host = &launcher->server.host;
+
+	if (launcher->site.source_count == 0)
+		return 0;
+	host->shelf_fd = image_open_shelf(LAUNCHER_STATE, err);
+	return host->shelf_fd < 0 ? err_wrap(err, "images") : 0;
+}
+
 /* A service for others is an administrator's decision: without his file there is none. */
 static int load_site(struct launcher *launcher, const struct launcher_options *options,
 		     struct err *err)
@@ -140,8 +151,8 @@ static int prepare(struct launcher *launcher, const struct launcher_options *opt
 	server->host.state_fd = lease_open_folder(LAUNCHER_STATE, err);
 	if (server->host.state_fd < 0)
 		return -1;
-	if (leave_mounts(err) < 0 || find_cgroups(launcher, err) < 0 ||
-	    prepare_host(launcher, err) < 0)
+	if (leave_mounts(err) < 0 || open_shelf(launcher, err) < 0 ||
+	    find_cgroups(launcher, err) < 0 || prepare_host(launcher, err) < 0)
 		return -1;
 	server->self_fd = sys_pidfd_open(getpid(), 0);
 	if (server->self_fd < 0)

@@ -15,7 +15,6 @@
 #include "sandbox/base/message.h"
 #include "sandbox/base/syscalls.h"
 #include "sandbox/errand.h"
-#include "sandbox/launcher.h"
 
 /*
  * Children of an account beyond its jails: refusals under way, and monitors on their way out, which
@@ -147,20 +146,6 @@ static void strike_over(struct server *server)
 	}
 }
 
-/*
- * Monitors share what is mounted there. Made by this process, since one of theirs would be seen by
- * none of those that are there already; mounting an image itself may take long, and is a monitor's.
- */
-static int prepare_shelf(struct server *server, const struct jail_spec *spec, struct err *err)
-{
-	struct jail_host *host = &server->host;
-
-	if (spec->plan.root != PLAN_ROOT_IMAGE || host->shelf_fd >= 0)
-		return 0;
-	host->shelf_fd = image_open_shelf(LAUNCHER_STATE, err);
-	return host->shelf_fd < 0 ? err_wrap(err, "jail '%s': image", spec->name) : 0;
-}
-
 /* Lowers the spec to what is allowed, or says why there can be no such jail. */
 static int admit(struct server *server, struct client *client, struct jail_spec *spec,
 		 struct cgroup_bounds *bounds, uint32_t *clamped, struct err *err)
@@ -195,8 +180,7 @@ static void start_jail(struct server *server, struct client *client, struct wire
 	struct err why = ERR_INIT;
 
 	strike_over(server);
-	if (admit(server, client, spec, &bounds, &errand.clamped, &why) < 0 ||
-	    prepare_shelf(server, spec, &why) < 0)
+	if (admit(server, client, spec, &bounds, &errand.clamped, &why) < 0)
 		errand.refusal = &why;
 	errand_send(server, client, &errand);
 }
