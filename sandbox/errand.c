@@ -86,10 +86,7 @@ static int equip(const struct server *server, const struct jail_spec *spec, stru
 	return 0;
 }
 
-/*
- * The rest of this process is one jail's monitor. Return: its exit code, by which the launcher
- * knows whether something is left; -1.
- */
+/* The rest of this process is one jail's monitor. */
 static int run_monitor(struct server *server, const struct client *client,
 		       const struct errand *errand, struct spec_fds *fds, struct err *err)
 {
@@ -107,7 +104,8 @@ static int run_monitor(struct server *server, const struct client *client,
 	if (equip(server, errand->spec, &host, &devices, &devices_fd, err) < 0)
 		return -1;
 	monitor_init(&monitor, &host);
-	return monitor_run(&monitor, errand->spec, fds);
+	monitor_run(&monitor, errand->spec, fds);
+	return 0;
 }
 
 static void let_go(struct server *server, const struct client *client)
@@ -124,7 +122,7 @@ no_return static void run_errand(struct server *server, const struct client *cli
 {
 	struct err err = ERR_INIT;
 	struct spec_fds fds;
-	int taken = wire_take(client->socket_fd, errand->spec, &fds, &err), code = 0;
+	int taken = wire_take(client->socket_fd, errand->spec, &fds, &err);
 
 	/* The launcher waits for this, or for our end. */
 	best_effort(write(taken_fd, "x", 1));
@@ -132,11 +130,9 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	let_go(server, client);
 	if (errand->refusal)
 		say_no(&fds, errand->refusal);
-	else
-		code = taken < 0 ? -1 : run_monitor(server, client, errand, &fds, &err);
-	if (code < 0)
+	else if (taken < 0 || run_monitor(server, client, errand, &fds, &err) < 0)
 		say_no(&fds, &err);
-	_exit(code > 0);
+	_exit(0);
 }
 
 /* Return: has the child taken the request? */
@@ -189,7 +185,7 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	struct err err = ERR_INIT;
 	struct monitor monitor;
 	struct spec_fds fds;
-	int taken, code;
+	int taken;
 
 	let_go(server, client);
 	if (tie(server, client, -1, &host.ties, &err) < 0)
@@ -198,7 +194,8 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	/* What fails now is tried again, and told, when somebody asks for a jail. */
 	best_effort(monitor_prepare(&monitor, &err));
 	if (await_order(ask_fd, &host.ties, order, &socket) == 0) {
-		_exit(monitor_done(&monitor));
+		monitor_done(&monitor);
+		_exit(0);
 	}
 	err = (struct err) ERR_INIT;
 	taken = wire_take(socket.fd[0], &order->spec, &fds, &err);
@@ -208,11 +205,11 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	host.clamped = order->clamped;
 	if (taken < 0) {
 		say_no(&fds, &err);
-		code = monitor_done(&monitor);
+		monitor_done(&monitor);
 	} else {
-		code = monitor_run(&monitor, &order->spec, &fds);
+		monitor_run(&monitor, &order->spec, &fds);
 	}
-	_exit(code);
+	_exit(0);
 }
 
 /* Who has had two jails will ask for a third. Without a spare that one takes a little longer. */

@@ -392,7 +392,7 @@ int monitor_prepare(struct monitor *monitor, struct err *err)
 	return take_lease(monitor, err) < 0 ? -1 : jail_prepare(&monitor->jail, err);
 }
 
-int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
+void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
 {
 	struct event last = { .kind = EVENT_ENDED };
 	struct jail *jail = &monitor->jail;
@@ -402,7 +402,8 @@ int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct sp
 		err_wrap(&err, "jail '%s'", spec->name);
 		tell_launcher(monitor->host);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
-		return monitor_done(monitor);
+		monitor_done(monitor);
+		return;
 	}
 	jail_assign(jail, spec, fds);
 	if (run_jail(jail, &monitor->lease, &last, &err) < 0) {
@@ -412,16 +413,15 @@ int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct sp
 		tell_launcher(monitor->host);
 		tell(fds, &last, NULL);
 	}
-	return monitor_done(monitor);
+	monitor_done(monitor);
 }
 
-int monitor_done(struct monitor *monitor)
+void monitor_done(struct monitor *monitor)
 {
 	if (monitor->lease.lock_fd < 0)
-		return 0;
+		return;
 	jail_take_down(&monitor->jail);
 	jail_let_go(&monitor->jail);
 	clear_note(&monitor->jail, &monitor->lease);
 	lease_done(&monitor->lease);
-	return monitor->jail.is_left ? 1 : 0;
 }

@@ -358,26 +358,20 @@ static bool is_private_gone(const struct server *server)
 	return server->listener.fd < 0;
 }
 
-/* Nothing is left behind monitors that end well. */
 static void end_all(struct server *server)
 {
-	bool is_left = false;
-	int status;
 	pid_t child;
 
 	for (size_t i = 0; i < server->clients.count; i++)
 		clients_end(server->clients.list[i]);
 	errand_drop_spare(server);
 	/* Each monitor ends by itself: its client has gone. */
-	while ((child = waitpid(-1, &status, 0)) > 0 || errno == EINTR) {
-		if (child <= 0)
-			continue;
-		is_left |= status != 0;
-		strike(server, child);
-	}
+	while ((child = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
+		if (child > 0)
+			strike(server, child);
 	clients_sweep(&server->clients);
-	if (is_left)
-		jail_reap(&server->host);
+	/* Of others, too: what was not dead enough when this one started. */
+	jail_reap(&server->host);
 	ledger_done(&server->ledger);
 }
 
