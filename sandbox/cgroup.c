@@ -392,13 +392,16 @@ int cgroup_usage(const struct cgroup *cg, struct cgroup_usage *out, struct err *
 		bool v1 = (cg->v1 & CGROUP_BIT(counters[i].controller)) != 0;
 		const char *name = v1 ? counters[i].v1 : counters[i].v2;
 		struct file file = file_of(cg, counters[i].controller, name);
+		struct err why = ERR_INIT;
 		uint64_t value;
 
-		/* An older kernel: 0 is "not known". */
-		if (faccessat(file.dir_fd, file.path, R_OK, 0) < 0 && errno == ENOENT)
-			continue;
-		if (io_read_kernel_file(file.dir_fd, file.path, text, sizeof(text), err) < 0)
+		if (io_read_kernel_file(file.dir_fd, file.path, text, sizeof(text), &why) < 0) {
+			/* An older kernel: 0 is "not known". */
+			if (why.sys == ENOENT)
+				continue;
+			*err = why;
 			return -1;
+		}
 		value = number_in(text, v1 ? counters[i].v1_key : counters[i].v2_key);
 		memcpy((char *) &usage + counters[i].offset, &value, sizeof(value));
 	}

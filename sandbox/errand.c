@@ -165,10 +165,7 @@ static int equip(const struct server *server, const struct jail_spec *spec, stru
 	return add_nodes(server, spec, host, had, err);
 }
 
-/*
- * The rest of this process is one jail's monitor. Return: its exit code, by which the launcher
- * knows whether something is left; -1.
- */
+/* The rest of this process is one jail's monitor. */
 static int run_monitor(struct server *server, const struct client *client,
 		       const struct errand *errand, struct spec_fds *fds, struct err *err)
 {
@@ -185,7 +182,8 @@ static int run_monitor(struct server *server, const struct client *client,
 	if (equip(server, errand->spec, &host, had, err) < 0)
 		return err_wrap(err, "jail '%s'", errand->spec->name);
 	monitor_init(&monitor, &host);
-	return monitor_run(&monitor, errand->spec, fds);
+	monitor_run(&monitor, errand->spec, fds);
+	return 0;
 }
 
 /* What only the launcher has a use for; a copy that is closed while the launcher waits is no last
@@ -205,7 +203,7 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	struct message_fds got = MESSAGE_FDS_INIT;
 	struct err err = ERR_INIT;
 	struct spec_fds fds;
-	int taken = message_take_fds(client->socket_fd, &got, &err), code = 0;
+	int taken = message_take_fds(client->socket_fd, &got, &err);
 
 	/* The launcher waits for this, or for our end: up to here no descriptor of the client's may
 	   have been closed, what is not wanted included. */
@@ -220,11 +218,9 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	taken = wire_sort(errand->spec, &got, &fds, &err);
 	if (errand->refusal)
 		say_no(&fds, errand->refusal);
-	else
-		code = taken < 0 ? -1 : run_monitor(server, client, errand, &fds, &err);
-	if (code < 0)
+	else if (taken < 0 || run_monitor(server, client, errand, &fds, &err) < 0)
 		say_no(&fds, &err);
-	_exit(code > 0);
+	_exit(0);
 }
 
 /* Return: has the child written its byte? */
@@ -277,7 +273,7 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	struct err err = ERR_INIT;
 	struct monitor monitor;
 	struct spec_fds fds;
-	int taken, code;
+	int taken;
 
 	let_go(server, client);
 	if (tie(server, client, -1, &host.ties, &err) < 0 ||
@@ -287,23 +283,26 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	/* What fails now is tried again, and told, when somebody asks for a jail. */
 	best_effort(monitor_prepare(&monitor, &err));
 	if (await_order(ask_fd, &host.ties, order, &socket) == 0) {
-		_exit(monitor_done(&monitor));
+		monitor_done(&monitor);
+		_exit(0);
 	}
 	err = (struct err) ERR_INIT;
 	taken = message_take_fds(socket.fd[0], &got, &err);
 	best_effort(write(ask_fd, "x", 1));
 	close(ask_fd);
 	message_fds_done(&socket);
-	if (taken >= 0)
+	if (taken < 0)
+		best_effort(wire_sort(NULL, &got, &fds, &(struct err) ERR_INIT));
+	else
 		taken = wire_sort(&order->spec, &got, &fds, &err);
 	host.clamped = order->clamped;
 	if (taken < 0) {
 		say_no(&fds, &err);
-		code = monitor_done(&monitor);
+		monitor_done(&monitor);
 	} else {
-		code = monitor_run(&monitor, &order->spec, &fds);
+		monitor_run(&monitor, &order->spec, &fds);
 	}
-	_exit(code);
+	_exit(0);
 }
 
 /* Who has had two jails will ask for a third. Without a spare that one takes a little longer. */

@@ -507,19 +507,20 @@ int monitor_prepare(struct monitor *monitor, struct err *err)
 	return take_lease(monitor, err) < 0 ? -1 : jail_prepare(&monitor->jail, err);
 }
 
-int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
+void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
 {
 	struct event last = { .kind = EVENT_ENDED };
 	struct jail *jail = &monitor->jail;
 	struct process reader = PROCESS_INIT;
 	struct err err = ERR_INIT;
-	int result, code;
+	int result;
 
 	if (wire_check_fds(fds, &err) < 0 || take_lease(monitor, &err) < 0) {
 		err_wrap(&err, "jail '%s'", spec->name);
 		tell_launcher(monitor->host);
 		tell(fds, &(struct event){ .kind = EVENT_FAILED, .err = err }, NULL);
-		return monitor_done(monitor);
+		monitor_done(monitor);
+		return;
 	}
 	jail_assign(jail, spec, fds);
 	result = run_jail(jail, &monitor->lease, &last, &reader, &err);
@@ -531,16 +532,15 @@ int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct sp
 		tell_failure(fds, jail, &err);
 	else
 		tell(fds, &last, NULL);
-	code = monitor_done(monitor);
+	monitor_done(monitor);
 	/* One that can not be killed is the account's as long as this process is. */
 	process_kill(&reader);
-	return code;
 }
 
-int monitor_done(struct monitor *monitor)
+void monitor_done(struct monitor *monitor)
 {
 	if (monitor->lease.lock_fd < 0)
-		return 0;
+		return;
 	jail_take_down(&monitor->jail);
 	if (monitor->jail.is_left)
 		outstay(monitor->host, &monitor->jail, &monitor->lease);
@@ -548,5 +548,4 @@ int monitor_done(struct monitor *monitor)
 		clear_note(monitor->host, &monitor->lease);
 	jail_let_go(&monitor->jail);
 	lease_done(&monitor->lease);
-	return monitor->jail.is_left ? 1 : 0;
 }

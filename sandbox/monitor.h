@@ -38,15 +38,11 @@ int monitor_prepare(struct monitor *monitor, struct err *err) must_check;
  *
  * Runs in a process of its own. When it returns, nothing of the jail is left on the host, or the
  * next taker of the same lease clears it. A client that goes away takes its jail along.
- *
- * Return: 0, or 1 if something is left.
  */
-int monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds);
+void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds);
 
 /**
  * monitor_done() - take down what is there, and give the lease back; for a monitor that was
  * prepared and that nobody needs
- *
- * Return: as monitor_run().
  */
-int monitor_done(struct monitor *monitor);
+void monitor_done(struct monitor *monitor);

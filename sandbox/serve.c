@@ -372,23 +372,18 @@ static bool is_private_gone(const struct server *server)
 	return server->listener.fd < 0;
 }
 
-/* Return: may something be left? Nothing is behind monitors that end well. */
-static bool wait_for_children(struct server *server)
+static void wait_for_children(struct server *server)
 {
 	const int64_t deadline = clock_after_ms(END_MS);
 	struct pollfd ready = { .fd = server->signals_fd, .events = POLLIN };
 	struct signalfd_siginfo info;
-	bool is_left = false;
-	int status;
 	pid_t child;
 
 	for (;;) {
-		while ((child = waitpid(-1, &status, WNOHANG)) > 0) {
-			is_left |= status != 0;
+		while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
 			strike(server, child);
-		}
 		if (child < 0 || clock_now() >= deadline)
-			return is_left || child >= 0;
+			return;
 		poll(&ready, 1, clock_poll_ms(deadline));
 		while (read(server->signals_fd, &info, sizeof(info)) > 0)
 			;
@@ -397,16 +392,14 @@ static bool wait_for_children(struct server *server)
 
 static void end_all(struct server *server)
 {
-	bool is_left;
-
 	for (size_t i = 0; i < server->clients.count; i++)
 		errand_end(server, server->clients.list[i]);
 	/* Each monitor ends by itself: its client has gone. */
 	errand_drop_spare(server);
-	is_left = wait_for_children(server);
+	wait_for_children(server);
 	clients_sweep(&server->clients);
-	if (is_left)
-		jail_reap(&server->host);
+	/* Of others, too: what was not dead enough when this one started. */
+	jail_reap(&server->host);
 	ledger_done(&server->ledger);
 }
 

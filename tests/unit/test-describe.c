@@ -143,6 +143,7 @@ TEST(an_image_is_the_root_and_its_changes_have_limits)
 	describe(0, 0);
 	spec.plan.root = PLAN_ROOT_IMAGE;
 	snprintf(spec.plan.image, sizeof(spec.plan.image), "rocm");
+	CHECK_OK(site_parse("site.conf", "source rocm erofs /srv/rocm", 27, &host.site, &err));
 	make();
 	CHECK_STR(jail.tree[0].path, "/");
 	CHECK_STR(jail.tree[0].kind, "image");
