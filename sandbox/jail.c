@@ -176,7 +176,7 @@ static void write_brief(const struct jail *jail, const int *joins, size_t join_c
 	brief->denied_fd = jail->denied_fd >= 0 ? hand(handover, jail->denied_fd) : -1;
 	brief->refused = *jail->host->refused;
 	seccomp_filter(jail_profile(jail->spec),
-		       jail->payload == BRIEF_EXECUTE ? jail->spec->extra_calls : 0,
+		       jail->payload == BRIEF_EXECUTE ? jail_extra_calls(jail->spec) : 0,
 		       &brief->filter);
 	for (int role = 0; role < SPEC_FD_COUNT; role++) {
 		bool wanted = jail->payload == BRIEF_COLLECT

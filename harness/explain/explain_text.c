@@ -252,7 +252,8 @@ static void print_calls(const struct explained *jail, const struct explained *sa
 	const char *before = "";
 
 	if (same && same->jail.profile == jail->jail.profile &&
-	    same->spec->extra_calls == jail->spec->extra_calls) {
+	    same->spec->extra_calls == jail->spec->extra_calls &&
+	    (same->spec->gpu_count > 0) == (jail->spec->gpu_count > 0)) {
 		str_addf(out, "the same as in the %s's jail\n",
 			 names_text(explain_role_names, (int) same->role));
 		return;
