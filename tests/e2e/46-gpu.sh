@@ -121,6 +121,16 @@ expect_out '^/dev/dri/renderD128: (No such device or address|No such device|open
 expect_out '^/dev/dri/renderD129: Read-only file system$'
 expect_err 'mknod: /tmp/n: Operation not permitted'
 
+it 'has the calls of GPU runtimes with a GPU, and not without'
+# set_mempolicy_home_node: without a list that names it a call is one that this kernel does not have.
+printf '%s\n' 'import ctypes, errno' 'c = ctypes.CDLL(None, use_errno=True)' \
+	'c.syscall(450, 0, 0, -1, 0)' 'print(errno.errorcode.get(ctypes.get_errno(), "done"))' >"$scratch/put/call.py"
+run proctor jail --put "$scratch/put" -- python3 call.py
+expect_out_is ENOSYS
+run proctor jail --gpu 0 --put "$scratch/put" -- python3 call.py
+expect_code 0
+expect_no_out ENOSYS
+
 it 'shows of /sys what is its own: the topology, its folder, the links to it'
 run proctor jail --gpu 1 -- sh -c 'cat /sys/class/kfd/kfd/topology/nodes/2/gpu_id /sys/bus/pci/devices/0000:c2:00.0/vendor /sys/dev/char/226:129/dev /sys/class/drm/renderD129/dev; ls /sys/class/drm'
 expect_code 0

@@ -162,4 +162,3 @@ TEST(a_gpu_that_is_not_listed_is_refused_by_name)
 	site_default(&site);
 	CHECK_OK(site_bound(&site, &spec, &err));
 }
-
