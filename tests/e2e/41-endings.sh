@@ -6,6 +6,8 @@
 # shellcheck disable=SC2016 # most commands are expanded inside of the jail
 . "$(dirname "$0")/../lib/e2e.sh"
 need_root
+# In this file's own mount namespace; the folder itself stays.
+mkdir -p /etc/proctor && mount -t tmpfs -o mode=755 e2e /etc/proctor || exit 1
 own_place
 chmod 755 "$scratch"
 mkdir "$scratch/put"
@@ -179,6 +181,40 @@ for _ in $rounds; do
 	done
 done
 
+# The least that runs: a shell, and the libraries that it wants.
+make_image() { # FILE
+	for name in sh sleep; do
+		mkdir -p "$scratch/root/bin" && cp -L "/bin/$name" "$scratch/root/bin/"
+		ldd "/bin/$name" | grep -oE '/[^ ]+' | while read -r library; do
+			mkdir -p "$scratch/root${library%/*}" && cp -L "$library" "$scratch/root$library"
+		done
+	done
+	mksquashfs "$scratch/root" "$1" -quiet -no-progress >/dev/null
+}
+
+# Its last byte, which is padding.
+touch_image() { # FILE
+	printf x | dd of="$1" bs=1 seek=$(($(stat -c %s "$1") - 1)) conv=notrunc 2>/dev/null
+}
+
+it 'image_changed: the file of its image is written meanwhile'
+if ! command -v mksquashfs >/dev/null; then
+	note 'no mksquashfs here (tools/setup test)'
+else
+	[ -e /dev/loop-control ] || modprobe loop
+	make_image "$scratch/live.sqfs"
+	echo "source live squashfs $scratch/live.sqfs" >/etc/proctor/site.conf
+	for _ in $rounds; do
+		"$program" jail --image live --json=7 -- sh -c 'echo here; sleep 0.5' 7>"$scratch/json" >"$scratch/here" &
+		child=$!
+		wait_for grep -q here "$scratch/here"
+		touch_image "$scratch/live.sqfs"
+		wait "$child"
+		expect_outcome exited 0 image_changed
+	done
+	rm /etc/proctor/site.conf
+fi
+
 # Groups of its own with less than a jail asks for, as a batch system makes them; on version 2 beside our own, which
 # has processes.
 make_job() {
@@ -223,6 +259,7 @@ known() { # TABLE FILE
 
 # Not to be had everywhere: see above. Of a kernel that can limit memory and not swap, test-cgroup knows.
 excused='without:swap clamped:swap clamped:landlock'
+grep -q '^image_changed ' "$scratch/named" || excused="$excused image_changed"
 for limit in memory pids cpus; do
 	grep -q '^without:'$limit' ' "$scratch/named" || excused="$excused without:$limit"
 done
