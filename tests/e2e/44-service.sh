@@ -51,15 +51,6 @@ attack() { # UID ATTACK ARGUMENT…
 	expect_code 0
 }
 
-wait_for() { # COMMAND…
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 1500 ] || { fail "it did not come to: $*" && return 1; }
-		sleep 0.02
-	done
-}
-
 conf() { # LINE…
 	printf '%s\n' "$@" >"$scratch/etc/site.conf"
 	chmod 644 "$scratch/etc/site.conf"

@@ -164,14 +164,6 @@ expect_err "the GPU 'renderD128' is asked for twice, by two names"
 run proctor jail --gpu /dev/kfd -- true
 expect_err 'a GPU has a name of 1 to 31 letters'
 
-wait_for() { # COMMAND…
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt $((500 * slow)) ] || { fail "it did not come to: $*" && return 1; }
-		sleep 0.02
-	done
-}
 holds() { # FILE: a jail says that it runs
 	[ -s "$1" ]
 }

@@ -12,15 +12,6 @@ cp "$e2e_build/tests/endpoint" "$scratch/put/endpoint"
 chmod 755 "$scratch/put/endpoint"
 mkdir -m 777 "$scratch/sockets"
 
-wait_for() { # COMMAND…
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt $((500 * slow)) ] || { fail "it did not come to: $*" && return 1; }
-		sleep 0.02
-	done
-}
-
 # Starts a server; sets $port to where it listens.
 serve() { # WHERE HOW [N]
 	: >"$scratch/port"

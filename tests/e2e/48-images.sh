@@ -84,15 +84,6 @@ expect_no_loops() {
 	expect_loops 0
 }
 
-wait_for() { # COMMAND…
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt $((200 * slow)) ] || { fail "it did not come to: $*" && return; }
-		sleep 0.05
-	done
-}
-
 sum() {
 	sha256sum "$1" | cut -c 1-64
 }

@@ -29,15 +29,6 @@ records() { # RUN
 	find "$scratch/$1" -name record.json | wc -l
 }
 
-wait_for() { # COMMAND…
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ "$tries" -lt 500 ] || { fail "it did not come to: $*" && return 1; }
-		sleep 0.02
-	done
-}
-
 it 'runs 24 attempts on 4 seats, each once'
 report "$e2e_build/proctor" run --run "$scratch/many" --seats 4 --attempts 24 --agent "scripted:$scratch/broken" "$task"
 expect_code 1

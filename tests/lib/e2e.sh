@@ -28,6 +28,7 @@
 #	note TEXT		a line of explanation, figures for instance
 #	own_place		from here on this file's jails are apart from all others of the machine: in
 #				control groups and with leases of its own, so that what is left is ours
+#	wait_for COMMAND…	until it ends with 0; fails after thirty seconds, $slow times
 #	expect_nothing_left	within two seconds, $slow times, there is no control group, mount, process or locked
 #				lease of a jail any more
 #
@@ -157,6 +158,15 @@ e2e_enter_unified() {
 		! grep -qw "$e2e_word" "$e2e_new/cgroup.controllers" || echo "+$e2e_word" >"$e2e_new/cgroup.subtree_control"
 	done
 	e2e_enter "$e2e_new" && echo 0 >"$e2e_new/cgroup.procs"
+}
+
+wait_for() {
+	e2e_tries=0
+	until "$@"; do
+		e2e_tries=$((e2e_tries + 1))
+		[ "$e2e_tries" -lt $((1500 * slow)) ] || { fail "it did not come to: $*" && return 1; }
+		sleep 0.02
+	done
 }
 
 own_place() {
