@@ -205,6 +205,7 @@ else
 	make_image "$scratch/live.sqfs"
 	echo "source live squashfs $scratch/live.sqfs" >/etc/proctor/site.conf
 	for _ in $rounds; do
+		rm -f "$scratch/here"
 		"$program" jail --image live --json=7 -- sh -c 'echo here; sleep 0.5' 7>"$scratch/json" >"$scratch/here" &
 		child=$!
 		wait_for grep -q here "$scratch/here"
