@@ -201,7 +201,7 @@ no_return static void run_errand(struct server *server, const struct client *cli
 				 const struct errand *errand, int taken_fd)
 {
 	struct message_fds got = MESSAGE_FDS_INIT;
-	struct err err = ERR_INIT;
+	struct err err = ERR_INIT, none = ERR_INIT;
 	struct spec_fds fds;
 	int taken = message_take_fds(client->socket_fd, &got, &err);
 
@@ -211,7 +211,7 @@ no_return static void run_errand(struct server *server, const struct client *cli
 	best_effort(write(taken_fd, "x", 1));
 	close(taken_fd);
 	if (taken < 0) {
-		best_effort(wire_sort(NULL, &got, &fds, &(struct err) ERR_INIT));
+		best_effort(wire_sort(NULL, &got, &fds, &none));
 		say_no(&fds, errand->refusal ? errand->refusal : &err);
 		_exit(0);
 	}
@@ -270,7 +270,7 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	struct message_fds socket = MESSAGE_FDS_INIT, got = MESSAGE_FDS_INIT;
 	struct order *order = mem_alloc(1, sizeof(*order));
 	struct jail_host host = server->host;
-	struct err err = ERR_INIT;
+	struct err err = ERR_INIT, none = ERR_INIT;
 	struct monitor monitor;
 	struct spec_fds fds;
 	int taken;
@@ -292,7 +292,7 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	close(ask_fd);
 	message_fds_done(&socket);
 	if (taken < 0)
-		best_effort(wire_sort(NULL, &got, &fds, &(struct err) ERR_INIT));
+		best_effort(wire_sort(NULL, &got, &fds, &none));
 	else
 		taken = wire_sort(&order->spec, &got, &fds, &err);
 	host.clamped = order->clamped;

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -358,6 +359,18 @@ static bool read_options(struct soak *soak, int argc, char **argv)
 	       soak->at_once > 0 && soak->at_once <= 400;
 }
 
+/* Each jail that is there at once has some descriptors here. */
+static void raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		bench_die("getrlimit");
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		bench_die("setrlimit");
+}
+
 int main(int argc, char **argv)
 {
 	struct soak soak = { .jails = 10000, .at_once = 200, .cgroups = CGROUP_HOST_INIT };
@@ -367,6 +380,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench-soak [--jails N] [--at-once N] BUILD-FOLDER\n");
 		return 2;
 	}
+	raise_files();
 	launching_start(&soak.launching, soak.folder);
 	if (cgroup_host_open(&soak.cgroups, &err) < 0)
 		bench_die(err.text);
