@@ -60,7 +60,7 @@ for signal in TERM KILL; do
 done
 
 it 'says that it was stopped'
-run sh -c '"$0" drill --only end- >"$1" & sleep "$2"; kill -TERM $!; wait $!' "$e2e_build/proctor" "$scratch/stopped" \
+run sh -c '"$0" drill >"$1" & sleep "$2"; kill -TERM $!; wait $!' "$e2e_build/proctor" "$scratch/stopped" \
 	"$([ "$slow" -gt 1 ] && echo 3 || echo 0.5)"
 expect_code 4
 check grep -q '^stopped before the end$' "$scratch/stopped"

@@ -120,7 +120,7 @@ expect_code 3
 expect_err "p.yaml:3: key 'pids'"
 run setpriv --reuid proctor --regid proctor --clear-groups "$e2e_build/proctor" tasks check "$task"
 expect_code 4
-expect_err 'call it by sudo'
+expect_err "proctor's launcher needs root: use sudo"
 
 it 'leaves no folder behind, also where it is ended'
 "$e2e_build/proctor" tasks check "$task" >"$scratch/out" 2>"$scratch/err" &

@@ -84,6 +84,25 @@ int jails_children(pid_t pid, pid_t *last)
 	return count;
 }
 
+pid_t jails_running(pid_t launcher)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	pid_t found = 0;
+
+	CHECK(proc);
+	while (found == 0 && (entry = readdir(proc))) {
+		pid_t child = (pid_t) strtol(entry->d_name, NULL, 10), parent, init;
+		char state;
+
+		if (child > 0 && look_at(child, &state, &parent) && parent == launcher &&
+		    jails_children(child, &init) > 0 && jails_children(init, NULL) > 0)
+			found = child;
+	}
+	closedir(proc);
+	return found;
+}
+
 pid_t jails_child(pid_t parent, const char *name)
 {
 	DIR *proc = opendir("/proc");

@@ -97,6 +97,13 @@ int jails_count_fds(pid_t pid);
 int jails_children(pid_t pid, pid_t *last);
 
 /**
+ * jails_running() - the monitor of a jail of a launcher's that has a payload; 0 if there is none
+ *
+ * The launcher's spare is a child of its, too, whose pid 1 has none yet.
+ */
+pid_t jails_running(pid_t launcher);
+
+/**
  * jails_child() - the child of a process that has this name, no zombie; 0 if there is none
  */
 pid_t jails_child(pid_t parent, const char *name);

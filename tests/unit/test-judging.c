@@ -237,13 +237,13 @@ TEST(a_key_that_is_refused_is_infra_and_the_reason_is_told)
 	runs_end(&runs);
 }
 
-/* Kills the first jail that there is once the judge is at work. */
+/* Kills the first jail that runs once the judge is at work. */
 static void kill_first_jail(struct runs *its_runs, pid_t test)
 {
 	pid_t monitor;
 
 	(void) test;
-	while (jails_children(its_runs->jails.launcher.process.pid, &monitor) == 0)
+	while ((monitor = jails_running(its_runs->jails.launcher.process.pid)) == 0)
 		;
 	CHECK_INT(kill(monitor, SIGKILL), 0);
 }
