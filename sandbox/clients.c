@@ -28,14 +28,15 @@ static int64_t last_seen(const struct timing_account *account)
 /* There are more places than clients, so one that nobody uses is found; the oldest goes. */
 static struct timing_account *account_of(struct clients *clients, uid_t uid)
 {
-	struct timing_account *oldest = NULL;
+	struct timing_account *oldest = &clients->accounts[0];
 
 	for (size_t i = 0; i < ARRAY_LEN(clients->accounts); i++) {
 		struct timing_account *account = &clients->accounts[i];
 
 		if (account->uid == uid && (account->clients > 0 || last_seen(account) > 0))
 			return account;
-		if (account->clients == 0 && (!oldest || last_seen(account) < last_seen(oldest)))
+		if (account->clients == 0 &&
+		    (oldest->clients > 0 || last_seen(account) < last_seen(oldest)))
 			oldest = account;
 	}
 	*oldest = (struct timing_account){ .uid = uid };

@@ -115,6 +115,21 @@ static int note_seen(const struct option_table *table, const struct option_row *
 	return 0;
 }
 
+/* The option's value, which may be the next word: *at moves on to it. NULL: it has none. */
+static int take_value(const struct option_row *row, int argc, char **argv, int *at,
+		      const char **value, struct err *err)
+{
+	if (row->kind == OPTION_FLAG && *value)
+		return err_set(err, ERR_USAGE, "option --%s takes no value", row->name);
+	if (*value || row->kind == OPTION_FLAG || row->kind == OPTION_FD)
+		return 0;
+	if (++*at == argc)
+		return err_set(err, ERR_USAGE, "option --%s lacks its %s", row->name,
+			       row->argument);
+	*value = argv[*at];
+	return 0;
+}
+
 int options_parse(const struct option_table *table, int argc, char **argv, void *object, int *rest,
 		  struct err *err)
 {
@@ -137,17 +152,9 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 		if (!row)
 			return err_set(err, ERR_USAGE, "there is no option '%s'; see %.*s--help",
 				       argv[at], (int) strcspn(table->usage, "["), table->usage);
-		if (note_seen(table, row, &seen, err) < 0)
-			return -1;
-		if (row->kind == OPTION_FLAG && value)
-			return err_set(err, ERR_USAGE, "option --%s takes no value", row->name);
-		if (!value && row->kind != OPTION_FLAG && row->kind != OPTION_FD) {
-			if (++at == argc)
-				return err_set(err, ERR_USAGE, "option --%s lacks its %s",
-					       row->name, row->argument);
-			value = argv[at];
-		}
-		if (read_value(row, value, object, err) < 0)
+		if (note_seen(table, row, &seen, err) < 0 ||
+		    take_value(row, argc, argv, &at, &value, err) < 0 ||
+		    read_value(row, value, object, err) < 0)
 			return -1;
 	}
 	*rest = at;

@@ -128,11 +128,11 @@ static enum policy_change judge_service(const struct service *before, const stru
 	return POLICY_SMALLER;
 }
 
-static void compare_service(struct differences *out, const struct service *before,
+static void compare_service(struct differences *out, const char *name, const struct service *before,
 			    const struct service *after)
 {
 	const struct policy_difference difference = {
-		.key = arena_printf(out->arena, "services.%s", before ? before->name : after->name),
+		.key = arena_printf(out->arena, "services.%s", name),
 		.before = print_service(out->arena, before),
 		.after = print_service(out->arena, after),
 		.change = judge_service(before, after),
@@ -146,11 +146,11 @@ static void compare_services(struct differences *out, const struct services *bef
 			     const struct services *after)
 {
 	for (size_t i = 0; i < before->count; i++)
-		compare_service(out, &before->items[i],
+		compare_service(out, before->items[i].name, &before->items[i],
 				services_find(after, before->items[i].name));
 	for (size_t i = 0; i < after->count; i++)
 		if (!services_find(before, after->items[i].name))
-			compare_service(out, NULL, &after->items[i]);
+			compare_service(out, after->items[i].name, NULL, &after->items[i]);
 }
 
 static const char *print(struct arena *arena, const struct field *field, const void *member)

@@ -140,12 +140,12 @@ static void run_round(struct bench *bench, int gap, size_t round)
 
 	for (size_t i = 0; i < ways; i++)
 		order[i] = (unsigned char) i;
-	for (size_t i = ways - 1; i > 0; i--) {
+	for (size_t i = 1; i < ways; i++) {
 		unsigned char random, swap;
 
 		if (getrandom(&random, 1, 0) != 1)
 			bench_die("random");
-		random %= (unsigned char) (i + 1);
+		random = (unsigned char) (random % (i + 1));
 		swap = order[i];
 		order[i] = order[random];
 		order[random] = swap;
@@ -283,12 +283,13 @@ static void report_clients(const struct bench *bench)
 /* NAME=COMMAND */
 static bool add_peer(struct bench *bench, char *text)
 {
-	const char **args = bench->peers[bench->peer_count];
 	char *command = strchr(text, '='), *next;
+	const char **args;
 	size_t count = 0;
 
 	if (bench->peer_count == PEERS_MAX || !command)
 		return false;
+	args = bench->peers[bench->peer_count];
 	*command++ = '\0';
 	bench->names[OWN_WAYS + bench->peer_count++] = text;
 	while ((next = strsep(&command, " ")) && count < ARGS_MAX)

@@ -218,7 +218,7 @@ static void run_in_a_row(struct soak *soak)
 	double *times = mem_alloc(soak->jails, sizeof(double));
 	const size_t window =
 		soak->jails >= WARM_UP + 2 * WINDOW ? WINDOW : (soak->jails - WARM_UP) / 2;
-	struct held before, after;
+	struct held before = { 0 }, after;
 	double first, last;
 
 	for (size_t i = 0; i < soak->jails; i++) {

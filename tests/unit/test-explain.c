@@ -147,7 +147,8 @@ static void check_options(const struct described_entry *entry, const char *optio
 				   options, entry->options);
 	}
 	/* The kernel does not show 1777, which is its default. */
-	if (mode && strcmp(entry->type, "tmpfs") == 0 && strncmp(mode, "1777", 4) != 0)
+	if (mode && entry->type && strcmp(entry->type, "tmpfs") == 0 &&
+	    strncmp(mode, "1777", 4) != 0)
 		CHECK(option_in(options, "mode") &&
 		      strtoul(option_in(options, "mode"), NULL, 8) == strtoul(mode, NULL, 8));
 }
@@ -253,7 +254,7 @@ static int compare_lines(const void *a, const void *b)
 static const char *sorted(const char *text)
 {
 	char *rest = arena_printf(&arena, "%s", text), *line;
-	const char *lines[64];
+	const char *lines[64] = { NULL };
 	cleanup(str_done) struct str out = STR_INIT;
 	size_t count = 0;
 

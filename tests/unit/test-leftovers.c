@@ -35,6 +35,12 @@ static void leave(int deep, int said_fd)
 		pause();
 }
 
+no_return static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
 TEST(whatever_has_left_its_session_and_lost_its_parent_is_ended)
 {
 	pid_t last = -1;
@@ -64,13 +70,13 @@ TEST(what_was_there_before_is_somebody_elses)
 {
 	pid_t before = fork(), later;
 
-	while (before == 0)
-		pause();
+	if (before == 0)
+		wait_for_ever();
 	poll(NULL, 0, 50); /* clock ticks are long */
 	CHECK_OK(leftovers_adopt(&leftovers, &err));
 	later = fork();
-	while (later == 0)
-		pause();
+	if (later == 0)
+		wait_for_ever();
 	CHECK_OK(leftovers_end(&leftovers, &err));
 	CHECK(kill(later, 0) < 0 && errno == ESRCH);
 	CHECK(kill(before, 0) == 0);
