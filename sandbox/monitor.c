@@ -524,10 +524,10 @@ void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct s
 	}
 	jail_assign(jail, spec, fds);
 	result = run_jail(jail, &monitor->lease, &last, &reader, &err);
-	if (!jail->is_left)
+	if (!jail->is_left) {
 		give_gpus_back(monitor->host);
-	if (!jail->is_left)
 		tell_launcher(monitor->host);
+	}
 	if (result < 0)
 		tell_failure(fds, jail, &err);
 	else
