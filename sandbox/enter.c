@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox/base/fd.h"
@@ -320,6 +321,26 @@ static int open_channels(int go[2], int told[2], struct err *err)
 	return move_up(told, err);
 }
 
+/*
+ * A command shows by execve that it could be started; our collector only by its exit that the
+ * archive is whole: the kernel may kill it at its limit of memory before it says a word.
+ */
+static int wait_for_collector(pid_t pid, struct err *err)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(err, "wait for the collector");
+	if (WIFSIGNALED(status))
+		return err_set(err, ERR_HOST, "the collector was killed by signal %d",
+			       WTERMSIG(status));
+	if (WEXITSTATUS(status) != 0)
+		return err_set(err, ERR_SYS, "the collector ended with %d, and no word",
+			       WEXITSTATUS(status));
+	return 0;
+}
+
 pid_t enter_start(const struct brief *brief, int *pid_fd, int *listener_fd, struct report *report,
 		  struct err *err)
 {
@@ -344,7 +365,8 @@ pid_t enter_start(const struct brief *brief, int *pid_fd, int *listener_fd, stru
 	if (let_go(brief, pid, go[1], err) < 0)
 		return -1;
 	close(go[1]);
-	if (handshake_wait(told[0], listener_fd, err) < 0)
+	if (handshake_wait(told[0], listener_fd, err) < 0 ||
+	    (brief->payload == BRIEF_COLLECT && wait_for_collector(pid, err) < 0))
 		judge_start(err, report);
 	close(told[0]);
 	return pid;

@@ -16,7 +16,8 @@
  * enter_start() - start the payload of @brief in a user namespace of its own
  * @pid_fd: receives the payload's pidfd
  * @listener_fd: receives where its refused calls wait; -1 if they do not
- * @report: receives what became of it: REPORT_STARTED, or why not, in the child's own words
+ * @report: receives what became of it: REPORT_STARTED, or why not, in the child's own words;
+ *	REPORT_STARTED of our own collector: it has finished, and the archive is whole
  *
  * The caller is pid 1 of the jail, still real root, its tree is built. It keeps its identity but
  * for the effective ids, which are the range's base afterwards.

@@ -300,15 +300,19 @@ void jail_end_processes(struct jail *jail)
 	fd_close(&jail->payload_fd);
 }
 
-/* Why pid 1 has gone without a word. */
-static int init_lost(const struct jail *jail, struct err *err)
+/*
+ * What the kernel kills at the limit of memory says nothing: that is all of it, or on v1 any one
+ * process. Then @err, which holds what else is known, says so instead. Return: -1.
+ */
+static int blame_memory(const struct jail *jail, struct err *err)
 {
 	struct cgroup_usage usage = { 0 };
 	struct err ignored = ERR_INIT;
 
 	best_effort(cgroup_usage(&jail->cgroup, &usage, &ignored));
 	if (usage.oom_kills == 0)
-		return err_set(err, ERR_SYS, "pid 1 died before it said a word");
+		return -1;
+	*err = ERR_INIT;
 	return err_set(err, ERR_HOST,
 		       "more than %llu MiB of memory were used, and the kernel killed it%s",
 		       (unsigned long long) (jail->limits.memory / MIB),
@@ -363,13 +367,13 @@ static int wait_for_start(struct jail *jail, struct err *err)
 	got = report_receive(jail->report_fd, &jail->start, &jail->tmpfs, err);
 	if (got < 0)
 		return -1;
+	if (got > 0 && jail->start.kind == REPORT_STARTED)
+		return sort_started(jail, err);
 	if (got == 0)
-		return init_lost(jail, err);
-	if (jail->start.kind != REPORT_STARTED) {
+		err_set(err, ERR_SYS, "pid 1 died before it said a word");
+	else
 		*err = jail->start.err;
-		return -1;
-	}
-	return sort_started(jail, err);
+	return blame_memory(jail, err);
 }
 
 /* clang-format off */

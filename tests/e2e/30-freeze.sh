@@ -79,12 +79,15 @@ expect_code 0
 check test "$(grep -c '^file - 8388608 ' "$scratch/list")" -eq 21
 
 it 'says what an archive that is memory takes'
+# On v1 the kernel kills one process, and which is chance: a half written archive never counts.
 mkdir "$scratch/memory"
-check mount -t tmpfs -o size=1g memory "$scratch/memory"
-run -t 60 proctor jail --work 8MiB --archive "$scratch/memory/archive" -- sh -c 'head -c 8000000 /dev/zero >/work/big; for i in $(seq 20); do ln /work/big /work/$i; done'
-umount "$scratch/memory"
-expect_code 125
-expect_err 'collect the workspace: .*: more than 128 MiB of memory were used, .*; an archive in a tmpfs is memory: have it written to a disk$'
+for _ in 1 2 3 4 5 6; do
+	check mount -t tmpfs -o size=1g memory "$scratch/memory"
+	run -t 60 proctor jail --work 8MiB --archive "$scratch/memory/archive" -- sh -c 'head -c 8000000 /dev/zero >/work/big; for i in $(seq 20); do ln /work/big /work/$i; done'
+	umount "$scratch/memory"
+	expect_code 125
+	expect_err 'collect the workspace: .*: more than 128 MiB of memory were used, .*; an archive in a tmpfs is memory: have it written to a disk$'
+done
 
 it 'says so when the archive can not be written, and the command has run'
 mkdir "$scratch/small"
