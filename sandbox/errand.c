@@ -126,7 +126,7 @@ struct equipment {
 	struct device_slice devices;
 };
 
-/* What the site gives every jail. */
+/* What the site gives every jail that has the host's /usr. */
 static int add_folders(const struct site *site, struct plan_extras *extras, struct err *err)
 {
 	for (uint32_t i = 0; i < site->folder_count; i++)
@@ -153,7 +153,7 @@ static int add_nodes(const struct server *server, const struct jail_spec *spec,
 static int equip(const struct server *server, const struct jail_spec *spec, struct jail_host *host,
 		 struct equipment *had, struct err *err)
 {
-	if (add_folders(server->site, &host->extras, err) < 0)
+	if (spec->plan.root == PLAN_ROOT_HOST && add_folders(server->site, &host->extras, err) < 0)
 		return -1;
 	if (spec->plan.root == PLAN_ROOT_IMAGE) {
 		if (find_image(server, spec, &had->image, err) < 0)

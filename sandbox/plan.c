@@ -313,9 +313,11 @@ void plan_make(const struct plan_slice *slice, struct plan *out)
 	*out = (struct plan){ .count = 0 };
 	if (slice->root == PLAN_ROOT_IMAGE)
 		add_image(out, slice);
-	if (slice->root == PLAN_ROOT_HOST) {
+	if (slice->root == PLAN_ROOT_HOST)
 		add_all(out, host_rows, ARRAY_LEN(host_rows));
+	if (slice->root != PLAN_ROOT_EMPTY)
 		add_extras(out, &slice->extras, false);
+	if (slice->root == PLAN_ROOT_HOST)
 		for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
 			if (slice->masks[i][0])
 				*add(out) = (struct plan_row){
@@ -323,7 +325,6 @@ void plan_make(const struct plan_slice *slice, struct plan *out)
 					.target = slice->masks[i] + 1,
 					.optional = true,
 				};
-	}
 	add_all(out, proc_rows, slice->root == PLAN_ROOT_EMPTY ? 1 : ARRAY_LEN(proc_rows));
 	if (slice->root != PLAN_ROOT_EMPTY) {
 		*add(out) = slice->extras.has_nvidia ? nvidia_row : no_nvidia_row;

@@ -177,8 +177,12 @@ TEST(an_image_is_named_and_never_by_a_path)
 TEST(the_root_is_the_image_and_nothing_of_the_hosts_files_is_there)
 {
 	struct plan_slice slice = image_with("rocm");
+	struct err err = ERR_INIT;
 	struct plan plan;
 
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_FOLDER, "sys/devices/gpu", &err));
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_LINK, "sys/class/gpu", &err));
+	CHECK_OK(plan_add_extra(&slice.extras, PLAN_EXTRA_HIDE, "proc/driver/x", &err));
 	plan_make(&slice, &plan);
 	CHECK_INT(plan.rows[0].kind, PLAN_IMAGE);
 	CHECK_STR(plan.rows[0].source, "rocm");
@@ -186,6 +190,10 @@ TEST(the_root_is_the_image_and_nothing_of_the_hosts_files_is_there)
 	for (size_t i = 0; i < plan.count; i++)
 		if (plan.rows[i].kind == PLAN_BIND || plan.rows[i].kind == PLAN_AS_HOST)
 			CHECK(strncmp(plan.rows[i].source, "/sys/", 5) == 0);
+	/* The GPUs of a jail are those of the host, whatever its root is. */
+	CHECK_INT(find(&plan, "sys/devices/gpu")->kind, PLAN_BIND);
+	CHECK_INT(find(&plan, "sys/class/gpu")->kind, PLAN_AS_HOST);
+	CHECK_INT(find(&plan, "proc/driver/x")->kind, PLAN_MASK);
 	CHECK_INT(find(&plan, "etc/passwd")->kind, PLAN_TEXT);
 	CHECK_INT(find(&plan, "dev")->kind, PLAN_DEVICES);
 	CHECK_INT(find(&plan, "proc/sys")->kind, PLAN_READ_ONLY);
