@@ -39,6 +39,7 @@ struct timing_account {
 struct client {
 	uint64_t id;
 	bool is_private; /* whoever started this launcher, as root */
+	bool is_hasty;   /* it spoke before it was spoken to: see wire.h */
 	bool has_greeted;
 	int socket_fd; /* owned; -1: the connection is over */
 	int gone_fd;   /* owned: an eventfd that is readable once it is */

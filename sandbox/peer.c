@@ -16,7 +16,6 @@
 
 enum { GROUPS_MAX = 65536 };
 
-/* Return: 1 by the kernel's own word, 0 by number, -1. */
 static int open_pid(int socket_fd, pid_t pid, int *out, struct err *err)
 {
 	socklen_t len = sizeof(int);
@@ -24,7 +23,7 @@ static int open_pid(int socket_fd, pid_t pid, int *out, struct err *err)
 
 	if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len) == 0) {
 		*out = fd;
-		return 1;
+		return 0;
 	}
 	if (errno == ENOPROTOOPT)
 		fd = sys_pidfd_open(pid, 0);
@@ -42,7 +41,6 @@ int peer_open(int socket_fd, struct peer *out, struct err *err)
 	struct peer peer = PEER_INIT;
 	socklen_t len = sizeof(struct ucred);
 	struct ucred who;
-	int got;
 
 	if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return err_sys(err, "ask who has connected");
@@ -51,10 +49,8 @@ int peer_open(int socket_fd, struct peer *out, struct err *err)
 			       "who has connected is in no pid namespace below this one");
 	peer.pid = who.pid;
 	peer.uid = who.uid;
-	got = open_pid(socket_fd, who.pid, &peer.pid_fd, err);
-	if (got < 0)
+	if (open_pid(socket_fd, who.pid, &peer.pid_fd, err) < 0)
 		return -1;
-	peer.is_certain = got > 0;
 	if (!peer_is_alive(&peer)) {
 		peer_done(&peer);
 		return err_set(err, ERR_INPUT, "process %d, which has connected, has ended",

@@ -13,8 +13,8 @@
 struct peer {
 	pid_t pid;
 	uid_t uid;
-	int pid_fd;      /* owned: that very process where the kernel has SO_PEERPIDFD (6.5) */
-	bool is_certain; /* it is; else whoever has its number now, until peer_is_sender() */
+	int pid_fd; /* owned: that very process where the kernel has SO_PEERPIDFD (6.5); else
+		       whoever has its number now, until peer_is_sender() */
 };
 
 #define PEER_INIT ((struct peer){ .pid_fd = -1 })

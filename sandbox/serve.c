@@ -188,8 +188,17 @@ static void start_jail(struct server *server, struct client *client, struct wire
 static void on_request(struct server *server, struct client *client, struct wire_asked *asked)
 {
 	struct err why = ERR_INIT;
-	int got = wire_peek(client->socket_fd, asked, &why);
+	int got;
 
+	if (client->is_hasty) {
+		err_set(&why, ERR_INPUT,
+			"a client of the service waits until it is spoken to; is this proctor "
+			"of another version?");
+		answer(client, EVENT_FAILED, &why);
+		errand_end(server, client);
+		return;
+	}
+	got = wire_peek(client->socket_fd, asked, &why);
 	if (got < 0 && why.sys == EAGAIN)
 		return;
 	if (got == 0 || why.sys != 0) {
@@ -217,6 +226,14 @@ static void on_request(struct server *server, struct client *client, struct wire
 
 /* --- connections --- */
 
+/* What was sent before we had hold of the sender may be of one whose number is another's now. */
+static bool has_spoken(int socket_fd)
+{
+	struct pollfd ready = { .fd = socket_fd, .events = POLLIN };
+
+	return poll(&ready, 1, 0) != 0;
+}
+
 static int check_peer(const struct server *server, int socket_fd, const struct peer *peer,
 		      struct err *err)
 {
@@ -240,7 +257,7 @@ static int check_peer(const struct server *server, int socket_fd, const struct p
 static void on_connection(struct server *server)
 {
 	auto_fd fd = accept4(server->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct client unknown = { .socket_fd = fd };
+	struct client unknown = { .socket_fd = fd }, *client = NULL;
 	struct peer peer = PEER_INIT;
 	struct err why = ERR_INIT;
 	int result;
@@ -250,7 +267,12 @@ static void on_connection(struct server *server)
 	result = peer_open(fd, &peer, &why);
 	if (result == 0)
 		result = check_peer(server, fd, &peer, &why);
-	if (result == 0 && clients_add(&server->clients, fd, &peer, &why)) {
+	if (result == 0)
+		client = clients_add(&server->clients, fd, &peer, &why);
+	if (client) {
+		client->is_hasty = has_spoken(fd);
+		if (!client->is_hasty)
+			answer(client, EVENT_READY, NULL);
 		fd_take(&fd);
 		return;
 	}
@@ -261,7 +283,7 @@ static void on_connection(struct server *server)
 
 int serve_add_private(struct server *server, int socket_fd, struct err *err)
 {
-	struct peer peer = { .pid = getppid(), .uid = 0, .pid_fd = -1, .is_certain = true };
+	struct peer peer = { .pid = getppid(), .uid = 0, .pid_fd = -1 };
 	struct client *client;
 
 	/* One that has gone meanwhile is seen by its socket. */

@@ -116,16 +116,12 @@ static struct wire_head head_of(enum request_kind kind, uint32_t what)
 }
 
 /* Return: 1 for EVENT_READY, 0 for EVENT_BUSY, -1. */
-static int ask(int launcher_fd, enum request_kind kind, uint32_t what, struct err *err)
+static int hear(int launcher_fd, struct err *err)
 {
-	const struct wire_head head = head_of(kind, what);
 	struct pollfd ready = { .fd = launcher_fd, .events = POLLIN };
 	struct event event;
 	int got;
 
-	/* Who closed at once has left a word why. */
-	if (message_send(launcher_fd, &head, sizeof(head), NULL, err) < 0 && err->sys != EPIPE)
-		return -1;
 	do
 		got = poll(&ready, 1, ANSWER_MS);
 	while (got < 0 && errno == EINTR);
@@ -141,6 +137,16 @@ static int ask(int launcher_fd, enum request_kind kind, uint32_t what, struct er
 	return -1;
 }
 
+static int ask(int launcher_fd, enum request_kind kind, uint32_t what, struct err *err)
+{
+	const struct wire_head head = head_of(kind, what);
+
+	/* Who closed at once has left a word why. */
+	if (message_send(launcher_fd, &head, sizeof(head), NULL, err) < 0 && err->sys != EPIPE)
+		return -1;
+	return hear(launcher_fd, err);
+}
+
 int wire_hello(int launcher_fd, struct err *err)
 {
 	int yes = 1;
@@ -148,7 +154,10 @@ int wire_hello(int launcher_fd, struct err *err)
 	/* The kernel notes the sender where either end wants that, and ours does so in time. */
 	if (setsockopt(launcher_fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
 		return err_sys(err, "have a socket say who sends");
-	return ask(launcher_fd, REQUEST_HELLO, sizeof(struct wire_request), err) < 0 ? -1 : 0;
+	if (hear(launcher_fd, err) < 0 ||
+	    ask(launcher_fd, REQUEST_HELLO, sizeof(struct wire_request), err) < 0)
+		return -1;
+	return 0;
 }
 
 int wire_timing(int launcher_fd, enum timing_ask what, struct err *err)

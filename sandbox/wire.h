@@ -13,13 +13,15 @@
  * What proctor and its launcher say to each other
  *
  * Requests go over one SOCK_SEQPACKET socket: of a private launcher one that it is born with, of
- * the service one that was connected, over which the client says REQUEST_HELLO first. A jail is
- * asked for with a whole spec and its descriptors. Among these is the jail's own socket: from then
- * on the jail's monitor speaks there, and closing it ends the jail. Both ends come from one build:
- * a request of another size or version is refused.
+ * the service one that was connected. There the launcher speaks first (EVENT_READY), when it has
+ * hold of the process that has connected: the kernel says of what is sent later, and of that alone,
+ * that it is from him. Then the client says REQUEST_HELLO. A jail is asked for with a whole spec
+ * and its descriptors. Among these is the jail's own socket: from then on the jail's monitor speaks
+ * there, and closing it ends the jail. Both ends come from one build: a request of another size or
+ * version is refused.
  */
 
-enum { WIRE_VERSION = 4 };
+enum { WIRE_VERSION = 5 };
 
 enum request_kind {
 	REQUEST_HELLO = 1, /* answered on the same socket: EVENT_READY, or EVENT_FAILED */
@@ -170,7 +172,7 @@ struct spec_fds {
 void spec_fds_init(struct spec_fds *fds);
 
 /**
- * wire_hello() - introduce ourselves to the service, and wait for its answer
+ * wire_hello() - wait until the service speaks, introduce ourselves, and wait for its answer
  *
  * Return: 0, or -1 with the service's own words.
  */

@@ -304,6 +304,13 @@ expect_refused 'it is not the process that has connected who speaks'
 attack $one rude
 check test "$(grep -c 'a client of the service greets first' "$scratch/out")" -eq 2
 expect_refused 'greets first'
+kill -STOP $service
+spawn $one "$hostile" "$socket" early >"$scratch/early" &
+early=$!
+wait_for grep -q sent "$scratch/early"
+kill -CONT $service
+wait $early
+check grep -q '^refused: a client of the service waits until it is spoken to;' "$scratch/early"
 
 # --- the wire ---
 

@@ -40,18 +40,25 @@ no_return static void die(const char *what)
 	exit(9);
 }
 
-static void open_connection(const char *path, bool greets)
+/* How far an attack goes before it is one. */
+enum manners { SPEAKS, WAITS, GREETS };
+
+static void open_connection(const char *path, enum manners manners)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct event event;
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	launcher_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (connect(launcher_fd, (struct sockaddr *) &address, sizeof(address)) < 0)
 		die("connect");
-	if (greets && wire_hello(launcher_fd, &err) < 0) {
+	if (manners == GREETS && wire_hello(launcher_fd, &err) < 0) {
 		printf("refused: %s\n", err.text);
 		exit(0);
 	}
+	if (manners == WAITS &&
+	    (wire_next(launcher_fd, &event, NULL, &err) < 0 || event.kind != EVENT_READY))
+		die("welcome");
 }
 
 /* Says what comes next on a socket. Return: does more follow? */
@@ -410,6 +417,21 @@ static void stranger(int argc, char **argv)
 	wait(&status);
 }
 
+/* Greets without having been spoken to; with a service that is stopped meanwhile. */
+static void early(int argc, char **argv)
+{
+	(void) argc;
+	(void) argv;
+	if (message_send(launcher_fd,
+			 &(struct wire_head){ MAGIC, WIRE_VERSION, REQUEST_HELLO,
+					      sizeof(struct wire_request) },
+			 sizeof(struct wire_head), NULL, &err) < 0)
+		die("send");
+	printf("sent\n");
+	fflush(stdout);
+	listen_to(launcher_fd);
+}
+
 /* Asks without having greeted. */
 static void rude(int argc, char **argv)
 {
@@ -556,26 +578,27 @@ static void greet(int argc, char **argv)
 
 static const struct {
 	const char *name;
-	bool greets;
+	enum manners manners;
 	void (*run)(int argc, char **argv);
 } attacks[] = {
-	{ "archive-into", true, archive_into },
-	{ "crowd", true, crowd },
-	{ "descriptors", true, descriptors },
-	{ "device", true, device },
-	{ "greet", true, greet },
-	{ "hold", true, hold },
-	{ "linger-unread", false, linger_unread },
-	{ "linger-unused", true, linger_unused },
-	{ "linger-wish", true, linger_wish },
-	{ "orphan", true, orphan },
-	{ "packets", true, packets },
-	{ "path-as", true, path_as },
-	{ "rude", false, rude },
-	{ "spec", true, spec_with },
-	{ "stranger", false, stranger },
-	{ "stuffed", true, stuffed },
-	{ "timing", true, timing },
+	{ "archive-into", GREETS, archive_into },
+	{ "crowd", GREETS, crowd },
+	{ "descriptors", GREETS, descriptors },
+	{ "device", GREETS, device },
+	{ "early", SPEAKS, early },
+	{ "greet", GREETS, greet },
+	{ "hold", GREETS, hold },
+	{ "linger-unread", SPEAKS, linger_unread },
+	{ "linger-unused", GREETS, linger_unused },
+	{ "linger-wish", GREETS, linger_wish },
+	{ "orphan", GREETS, orphan },
+	{ "packets", GREETS, packets },
+	{ "path-as", GREETS, path_as },
+	{ "rude", WAITS, rude },
+	{ "spec", GREETS, spec_with },
+	{ "stranger", SPEAKS, stranger },
+	{ "stuffed", GREETS, stuffed },
+	{ "timing", GREETS, timing },
 };
 
 int main(int argc, char **argv)
@@ -584,7 +607,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc >= 3 && i < ARRAY_LEN(attacks); i++) {
 		if (strcmp(argv[2], attacks[i].name) != 0)
 			continue;
-		open_connection(argv[1], attacks[i].greets);
+		open_connection(argv[1], attacks[i].manners);
 		errno = 0;
 		attacks[i].run(argc - 3, argv + 3);
 		return 0;

@@ -310,6 +310,7 @@ TEST(a_question_has_one_answer)
 {
 	make();
 	answer_with(EVENT_READY, NULL);
+	answer_with(EVENT_READY, NULL);
 	CHECK_OK(wire_hello(ends[0], &err));
 	CHECK_INT(wire_peek(ends[1], &asked, &err), 1);
 	CHECK_INT(asked.request.head.kind, REQUEST_HELLO);
