@@ -25,6 +25,9 @@ enum { LEAVING_MAX = 16 };
 /* By then all jails have ended, and who is left has nothing but descriptors of a client's. */
 enum { END_MS = 30 * 1000 };
 
+/* What the service before this one left may not have been dead when this one started. */
+enum { SECOND_LOOK_MS = 2 * 1000 };
+
 /* --- requests --- */
 
 static void answer(const struct client *client, enum event_kind kind, const struct err *why)
@@ -431,12 +434,18 @@ void serve_run(struct server *server)
 	cleanup(mem_free) struct pollfd *ready =
 		mem_alloc(FIRST + 2 * (size_t) CLIENTS_MAX, sizeof(*ready));
 	const uint64_t most_ms = server->site->client.timing_ms;
+	int64_t look_again = server->listener.fd < 0 ? CLOCK_NEVER : clock_after_ms(SECOND_LOOK_MS);
 	bool goes_on = true;
 
 	while (goes_on && !is_private_gone(server)) {
 		int64_t next = clients_expire(&server->clients, most_ms);
 		size_t count = fill(server, ready);
 
+		if (clock_now() >= look_again) {
+			look_again = CLOCK_NEVER;
+			reap_jails(server);
+		}
+		next = MIN_OF(next, look_again);
 		if (poll(ready, count, clock_poll_ms(next)) < 0)
 			continue;
 		if (ready[OVER].revents)

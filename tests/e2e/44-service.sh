@@ -304,6 +304,7 @@ expect_refused 'it is not the process that has connected who speaks'
 attack $one rude
 check test "$(grep -c 'a client of the service greets first' "$scratch/out")" -eq 2
 expect_refused 'greets first'
+: >"$scratch/early"
 kill -STOP $service
 spawn $one "$hostile" "$socket" early >"$scratch/early" &
 early=$!
@@ -601,11 +602,16 @@ make_job job
 in_job $one "$e2e_build/proctor" jail -- sleep 30 >/dev/null 2>&1 &
 client=$!
 wait_for sleeps 1
-# shellcheck disable=SC2046 # words on purpose
-kill -9 "$service" $(pgrep -P "$service")
+# The next service is there before they are dead.
+monitors=$(pgrep -P "$service")
+# shellcheck disable=SC2086 # words on purpose
+kill -STOP $monitors
+kill -9 "$service"
 wait "$service" 2>/dev/null
-wait "$client" 2>/dev/null
 start_service
+# shellcheck disable=SC2086 # words on purpose
+kill -9 $monitors
+wait "$client" 2>/dev/null
 wait_for no_sleep
 remove_job
 stop_service
