@@ -57,6 +57,16 @@ expect_code 3
 check test -d "$scratch/before"
 check test -z "$(ls -A "$scratch/before")"
 
+it 'ends with a word and without its folder, wherever descriptors run out'
+for files in 8 9 10 11 12 13 14; do
+	run sh -c "ulimit -n $files; exec \"\$@\"" sh "$e2e_build/proctor" run --run "$scratch/here/few" --agent scripted:once "$task"
+	case $code in
+	[345]) expect_err '^proctor: error: .' ;;
+	*) fail "with $files descriptors it ends with $code" ;;
+	esac
+	check test -z "$(ls "$scratch/here")"
+done
+
 it 'says what a folder has that can not be used, and what to do'
 mkdir -p "$scratch/broken"
 cp -R "$task" "$scratch/broken/"
