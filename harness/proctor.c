@@ -99,8 +99,9 @@ int main(int argc, char **argv)
 
 	if (!hold_standard_descriptors())
 		return 4;
-	/* A reader that goes away is an error of a write like any other. */
+	/* A reader that goes away, and a limit of file sizes, are errors of a write like others. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	process_expect_children();
 	log_open("proctor", LOG_NOTICE, -1);
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {

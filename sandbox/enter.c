@@ -30,8 +30,9 @@
  * has every capability, but only over what belongs to its namespace: the mounts do not. At its
  * bottom it has none, can never get one, and what it may ask of the kernel is listed.
  *
- * A step that fails is reported through a close-on-exec socket, so that its end without a word
- * means that the payload runs. The listener of the system call filter goes to pid 1 the same way.
+ * A step that fails is reported through a close-on-exec socket. That it is ready is said there as
+ * well, so that the end of it without one word more means that the payload runs, and without any
+ * that the kernel has killed it. The listener of the system call filter goes to pid 1 the same way.
  */
 struct entry {
 	const struct brief *brief;
@@ -170,12 +171,17 @@ static int place_descriptors(struct entry *entry, struct err *err)
 	return 0;
 }
 
-/* From here on calls that are refused wait for pid 1, which waits for us: we make none. */
+/*
+ * From here on calls that are refused wait for pid 1, which waits for us: we make none. The filter
+ * of workers has no sockets, so what is to be said there is said before.
+ */
 static int filter_calls(struct entry *entry, struct err *err)
 {
 	const bool counts = entry->brief->denied_fd >= 0;
 	int listener = -1;
 
+	if (handshake_ready(entry->report_fd, err) < 0)
+		return -1;
 	if (seccomp_install(&entry->brief->filter, counts ? &listener : NULL, err) < 0)
 		return -1;
 	/* It is close-on-exec: the payload does not get it. */

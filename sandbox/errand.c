@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -14,11 +16,12 @@
 #include "sandbox/base/mem.h"
 #include "sandbox/base/message.h"
 #include "sandbox/base/process.h"
+#include "sandbox/base/syscalls.h"
 #include "sandbox/gpu_seat.h"
 #include "sandbox/monitor.h"
 
-/* From a fork to the child's first call. */
-enum { TAKE_MS = 10 * 1000 };
+/* From a fork to the child's first call; and what the spare, which is there, is given. */
+enum { TAKE_MS = 10 * 1000, SPARE_MS = 2000 };
 
 static void say_no(struct spec_fds *fds, const struct err *why)
 {
@@ -224,14 +227,14 @@ no_return static void run_errand(struct server *server, const struct client *cli
 }
 
 /* Return: has the child written its byte? */
-static bool wait_for_byte(int taken_fd)
+static bool wait_for_byte(int taken_fd, int ms)
 {
 	struct pollfd ready = { .fd = taken_fd, .events = POLLIN };
 	char byte;
 	int got;
 
 	do
-		got = poll(&ready, 1, TAKE_MS);
+		got = poll(&ready, 1, ms);
 	while (got < 0 && errno == EINTR);
 	return got > 0 && read(taken_fd, &byte, 1) == 1;
 }
@@ -244,14 +247,19 @@ struct order {
 	struct jail_spec spec;
 };
 
-/* Return: 1 with an order, 0 if nobody needs us any more. */
-static int await_order(int ask_fd, const struct ties *ties, struct order *out,
+/*
+ * Without pid 1, which somebody has killed, no more orders are taken, though one may have come
+ * before. Return: 1 with an order, 0 if nobody needs us any more.
+ */
+static int await_order(int ask_fd, const struct monitor *monitor, struct order *out,
 		       struct message_fds *fds)
 {
+	const struct ties *ties = &monitor->host->ties;
 	struct err ignored = ERR_INIT;
 	struct pollfd ready[] = {
 		{ .fd = ask_fd, .events = POLLIN },
 		{ .fd = ties->fd, .events = POLLIN },
+		{ .fd = monitor_pid_1(monitor), .events = POLLIN },
 	};
 
 	while (ready[0].revents == 0) {
@@ -259,6 +267,8 @@ static int await_order(int ask_fd, const struct ties *ties, struct order *out,
 			return 0;
 		if (ready[1].revents && ties_broken(ties) != TIE_NONE)
 			return 0;
+		if (ready[2].revents && shutdown(ask_fd, SHUT_RD) == 0)
+			break;
 	}
 	return message_receive(ask_fd, out, sizeof(*out), fds, &ignored) ==
 		       (ssize_t) sizeof(*out) &&
@@ -282,7 +292,7 @@ no_return static void run_spare(struct server *server, const struct client *clie
 	monitor_init(&monitor, &host);
 	/* What fails now is tried again, and told, when somebody asks for a jail. */
 	best_effort(monitor_prepare(&monitor, &err));
-	if (await_order(ask_fd, &host.ties, order, &socket) == 0) {
+	if (await_order(ask_fd, &monitor, order, &socket) == 0) {
 		monitor_done(&monitor);
 		_exit(0);
 	}
@@ -354,6 +364,22 @@ static bool fits_spare(const struct client *client, const struct errand *errand)
 	       errand->spec->gpu_count == 0 && errand->spec->plan.root == PLAN_ROOT_HOST;
 }
 
+/*
+ * One that does not take its order, be it that it still clears up what resists or that somebody has
+ * stopped it, has to have ended before another process can. Return: 1 it had taken it all the same,
+ * 0 it has ended, -1 it has not.
+ */
+static int end_spare(const struct spare *spare)
+{
+	struct pollfd ended = { .fd = spare->process.pid_fd, .events = POLLIN };
+	char byte;
+
+	sys_pidfd_send_signal(spare->process.pid_fd, SIGKILL);
+	if (poll(&ended, 1, SPARE_MS) <= 0)
+		return -1;
+	return read(spare->ask_fd, &byte, 1) == 1;
+}
+
 /* Return: 1 the spare has the request, 0 it is as it was, -1 nobody knows. */
 static int give_to_spare(struct server *server, const struct client *client,
 			 const struct errand *errand, pid_t *pid)
@@ -371,8 +397,10 @@ static int give_to_spare(struct server *server, const struct client *client,
 	*pid = server->spare.process.pid;
 	if (message_send(server->spare.ask_fd, order, sizeof(*order), &socket, &ignored) < 0)
 		result = 0;
+	else if (wait_for_byte(server->spare.ask_fd, SPARE_MS))
+		result = 1;
 	else
-		result = wait_for_byte(server->spare.ask_fd) ? 1 : -1;
+		result = end_spare(&server->spare);
 	errand_drop_spare(server);
 	return result;
 }
@@ -400,7 +428,7 @@ static int give_to_child(struct server *server, const struct client *client,
 	fd_close(&write_fd);
 	*pid = child.pid;
 	fd_close(&child.pid_fd);
-	return wait_for_byte(read_fd) ? 1 : -1;
+	return wait_for_byte(read_fd, TAKE_MS) ? 1 : -1;
 }
 
 /*
@@ -470,7 +498,7 @@ void errand_close(struct server *server, uid_t uid, int *socket_fd)
 	if (forked > 0) {
 		entry.monitor = child.pid;
 		ledger_enter(&server->ledger, &entry, NULL, NULL);
-		best_effort(wait_for_byte(ours));
+		best_effort(wait_for_byte(ours, TAKE_MS));
 		fd_close(socket_fd);
 		close(copy);
 	}

@@ -21,7 +21,7 @@ struct errand {
  * errand_send() - have a child take the next request in a client's socket, and wait until it has
  *
  * It is entered in the ledger. A request that nobody took would be the next one again: such a
- * connection is over. The child is a fork, or the spare.
+ * connection is over. The child is the spare, or a fork where that does not take it.
  */
 void errand_send(struct server *server, struct client *client, const struct errand *errand);
 

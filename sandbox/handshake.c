@@ -41,6 +41,11 @@ void handshake_fail(int socket_fd, const struct err *err)
 	best_effort(io_write_all(socket_fd, err, sizeof(*err), "the handshake", &ignored));
 }
 
+int handshake_ready(int socket_fd, struct err *err)
+{
+	return message_send(socket_fd, "", 1, NULL, err);
+}
+
 int handshake_give(int socket_fd, int fd, struct err *err)
 {
 	const struct message_fds fds = { .count = 1, .fd = { fd } };
@@ -51,6 +56,7 @@ int handshake_give(int socket_fd, int fd, struct err *err)
 int handshake_wait(int socket_fd, int *given_fd, struct err *err)
 {
 	auto_fd given = -1;
+	bool is_ready = false;
 
 	for (;;) {
 		cleanup(message_fds_done) struct message_fds fds = MESSAGE_FDS_INIT;
@@ -61,6 +67,10 @@ int handshake_wait(int socket_fd, int *given_fd, struct err *err)
 			return err_wrap(err, "read the child's report");
 		if (got == 0)
 			break;
+		if (got == 1 && fds.count == 0 && !is_ready) {
+			is_ready = true;
+			continue;
+		}
 		if (got == 1 && fds.count == 1 && given < 0) {
 			given = fd_take(&fds.fd[0]);
 			continue;
@@ -70,6 +80,8 @@ int handshake_wait(int socket_fd, int *given_fd, struct err *err)
 		*err = theirs;
 		return -1;
 	}
+	if (!is_ready)
+		return err_set(err, ERR_SYS, "it was killed before it could execute its program");
 	*given_fd = fd_take(&given);
 	return 0;
 }

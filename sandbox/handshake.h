@@ -47,6 +47,14 @@ int report_receive(int socket_fd, struct report *out, struct message_fds *fds,
 void handshake_fail(int socket_fd, const struct err *err);
 
 /**
+ * handshake_ready() - in the child: all that is left to do is to execute its program
+ *
+ * A socket that closes before this was said has lost its child, to the kernel's need of memory for
+ * instance.
+ */
+int handshake_ready(int socket_fd, struct err *err) must_check;
+
+/**
  * handshake_give() - in the child: hand a descriptor to the parent, which stays ours as well
  */
 int handshake_give(int socket_fd, int fd, struct err *err) must_check;
@@ -55,6 +63,7 @@ int handshake_give(int socket_fd, int fd, struct err *err) must_check;
  * handshake_wait() - in its parent: wait until the child has executed its program or failed
  * @given_fd: receives what the child has given, owned by the caller; -1 if that is nothing
  *
- * Return: 0 if the socket was closed by execve, -1 with the child's own error.
+ * Return: 0 if the child was ready and execve has closed the socket, -1 with its own error or that
+ * it has none.
  */
 int handshake_wait(int socket_fd, int *given_fd, struct err *err) must_check;

@@ -61,17 +61,17 @@ void jail_leave_stuck(const struct lease *lease)
 		mark_stuck(lease, note);
 }
 
-/* Return: 1 it can be used, 0 it can not, -1. */
-static int try_lease(const struct jail_host *host, struct lease *lease, struct err *err)
+/* Return: 1 it can be used; 0 it can not, and @why, where that is known; -1. */
+static int try_lease(const struct jail_host *host, struct lease *lease, struct err *why,
+		     struct err *err)
 {
 	cleanup(mem_free) char *note = mem_alloc(1, CGROUP_PLACES_MAX + sizeof(STUCK));
-	struct err why = ERR_INIT;
 
 	if (lease_read(lease, note, CGROUP_PLACES_MAX + sizeof(STUCK), err) < 0)
 		return -1;
 	if (is_stuck(note))
 		return 0;
-	if (clear_up(host, lease, note, &why) < 0) {
+	if (clear_up(host, lease, note, why) < 0) {
 		mark_stuck(lease, note);
 		return 0;
 	}
@@ -79,14 +79,33 @@ static int try_lease(const struct jail_host *host, struct lease *lease, struct e
 	return lease_note(lease, note, err) < 0 ? -1 : 1;
 }
 
+/* @left: those that nobody has, and that can not be used */
+static int say_none(uint32_t count, uint32_t left, const struct err *why, struct err *err)
+{
+	if (left == 0)
+		return err_set(err, ERR_HOST,
+			       "all %u leases of '" JAIL_LEASE
+			       "' are taken: too many jails at once",
+			       count);
+	return err_set(err, ERR_HOST,
+		       "of the %u leases of '" JAIL_LEASE "' %u are taken, and of %u the control "
+		       "groups of an earlier jail can not be removed%s%s",
+		       count, count - left, left, why->kind == ERR_NONE ? "" : ": ", why->text);
+}
+
 int jail_take_lease(const struct jail_host *host, struct lease *out, struct err *err)
 {
+	struct err why = ERR_INIT;
+	uint32_t left = 0;
+
 	for (uint32_t number = 0; number < host->range_count; number++) {
 		cleanup(lease_done) struct lease lease = LEASE_INIT;
 		int got = lease_try(host->state_fd, JAIL_LEASE, number, &lease, err);
 
-		if (got > 0)
-			got = try_lease(host, &lease, err);
+		if (got > 0) {
+			got = try_lease(host, &lease, &why, err);
+			left += got == 0;
+		}
 		if (got < 0)
 			return -1;
 		if (got > 0) {
@@ -94,9 +113,7 @@ int jail_take_lease(const struct jail_host *host, struct lease *out, struct err 
 			return 0;
 		}
 	}
-	return err_set(err, ERR_HOST,
-		       "all %u leases of '" JAIL_LEASE "' are taken: too many jails at once",
-		       host->range_count);
+	return say_none(host->range_count, left, &why, err);
 }
 
 /* A lease that is free has no monitor. What resists is the next one's. */

@@ -304,6 +304,7 @@ int main(int argc, char **argv)
 	launcher->server.over_fd = launcher->server.host.over_fd = -1;
 	launcher->server.host.shelf_fd = -1;
 	process_expect_children();
+	signal(SIGXFSZ, SIG_IGN); /* a limit of the caller's is an error with a name */
 	if (parse(launcher, &options, argc, argv) < 0) {
 		fprintf(stderr, "usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] "
 				"[--prefix=FOLDER]…\n"

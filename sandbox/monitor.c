@@ -507,6 +507,11 @@ int monitor_prepare(struct monitor *monitor, struct err *err)
 	return take_lease(monitor, err) < 0 ? -1 : jail_prepare(&monitor->jail, err);
 }
 
+int monitor_pid_1(const struct monitor *monitor)
+{
+	return monitor->lease.lock_fd < 0 ? -1 : monitor->jail.init.pid_fd;
+}
+
 void monitor_run(struct monitor *monitor, const struct jail_spec *spec, struct spec_fds *fds)
 {
 	struct event last = { .kind = EVENT_ENDED };

@@ -33,6 +33,11 @@ void monitor_init(struct monitor *monitor, const struct jail_host *host);
 int monitor_prepare(struct monitor *monitor, struct err *err) must_check;
 
 /**
+ * monitor_pid_1() - the pidfd of the pid 1 that was prepared, borrowed; -1: there is none
+ */
+int monitor_pid_1(const struct monitor *monitor);
+
+/**
  * monitor_run() - build the jail of @spec, watch it and take it down; tell the client all along
  * @fds: what came with the spec
  *

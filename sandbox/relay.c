@@ -266,13 +266,31 @@ static void move(struct loop *loop, struct slot *slot)
 		watch_both(loop, slot);
 }
 
+/*
+ * Where nobody listens at a port that the kernel hands out itself, a socket that connects to it may
+ * be given that very port; TCP then connects it to itself, and whoever wants to listen there can
+ * not.
+ */
+static bool is_itself(int fd, const struct relay_endpoint *endpoint)
+{
+	struct sockaddr_storage own = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(own);
+
+	return endpoint->address.ss_family != AF_UNIX &&
+	       getsockname(fd, (struct sockaddr *) &own, &len) == 0 && len == endpoint->len &&
+	       memcmp(&own, &endpoint->address, len) == 0;
+}
+
 static void on_connected(struct loop *loop, struct slot *slot)
 {
+	const struct relay_service *service = &loop->relay->services[slot->service];
 	int error = 0;
 	socklen_t len = sizeof(error);
 
 	if (getsockopt(slot->fd[OUTSIDE], SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		error = errno;
+	else if (error == 0 && is_itself(slot->fd[OUTSIDE], &service->endpoint))
+		error = ECONNREFUSED;
 	if (error != 0) {
 		finish(loop, slot, RELAY_UNREACHABLE, error);
 		return;

@@ -33,9 +33,9 @@ enum { OWN_FDS = 32, KEEP_MAX = 16 };
 static const int calls[] = {
 	/* clang-format off */
 	SYS_accept4, SYS_brk, SYS_clock_gettime, SYS_clock_nanosleep, SYS_close, SYS_connect, SYS_epoll_create1,
-	SYS_epoll_ctl, SYS_epoll_pwait, SYS_exit, SYS_exit_group, SYS_fsync, SYS_futex, SYS_getrandom, SYS_getsockopt, SYS_madvise,
-	SYS_mremap, SYS_munmap, SYS_recvfrom, SYS_restart_syscall, SYS_sendto, SYS_setsockopt, SYS_shutdown, SYS_socket,
-	SYS_sigaltstack, SYS_write,
+	SYS_epoll_ctl, SYS_epoll_pwait, SYS_exit, SYS_exit_group, SYS_fsync, SYS_futex, SYS_getrandom, SYS_getsockname, SYS_getsockopt,
+	SYS_madvise, SYS_mremap, SYS_munmap, SYS_recvfrom, SYS_restart_syscall, SYS_sendto, SYS_setsockopt, SYS_shutdown,
+	SYS_socket, SYS_sigaltstack, SYS_write,
 #ifdef SYS_epoll_wait
 	SYS_epoll_wait,
 #endif

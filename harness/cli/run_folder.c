@@ -95,11 +95,32 @@ static int start_remover(struct run_folder *folder, int parent_fd, const char *n
 		_exit(0);
 	}
 	close(pair[0]);
+	if (pid < 0) {
+		close(pair[1]);
+		return -1;
+	}
 	folder->word_fd = pair[1];
-	return pid < 0 ? -1 : 0;
+	return 0;
 }
 
 /* --- the folder --- */
+
+/* Takes @fd. Return: it, or -1. */
+static int take_folder(int given_fd, const struct stat *info, const struct account *account,
+		       struct err *err)
+{
+	auto_fd fd = given_fd;
+
+	if (!is_empty(fd))
+		return refuse(fd, err);
+	if (info->st_uid == account->uid)
+		return fd_take(&fd);
+	if (info->st_uid != geteuid())
+		return err_set(err, ERR_INPUT, "it is somebody else's");
+	if (fchown(fd, account->uid, account->gid) < 0)
+		return err_sys(err, "give it to '%s'", account->name);
+	return fd_take(&fd);
+}
 
 /*
  * It is reached once, through its parent: whoever may rename what lies on the way could else have
@@ -116,18 +137,13 @@ static int make(struct run_folder *folder, int parent_fd, const char *name,
 		return err_sys(err, "create it");
 	fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &info) < 0)
-		return err_sys(err, "open it");
-	if (is_made && start_remover(folder, parent_fd, name, fd, err) < 0)
-		return -1;
-	if (!is_empty(fd))
-		return refuse(fd, err);
-	if (info.st_uid == account->uid)
-		return fd_take(&fd);
-	if (info.st_uid != geteuid())
-		return err_set(err, ERR_INPUT, "it is somebody else's");
-	if (fchown(fd, account->uid, account->gid) < 0)
-		return err_sys(err, "give it to '%s'", account->name);
-	return fd_take(&fd);
+		err_sys(err, "open it");
+	else if (!is_made || start_remover(folder, parent_fd, name, fd, err) == 0)
+		return take_folder(fd_take(&fd), &info, account, err);
+	/* Nobody is there yet who would. */
+	if (is_made)
+		unlinkat(parent_fd, name, AT_REMOVEDIR);
+	return -1;
 }
 
 int run_folder_open(struct run_folder *folder, const char *path, const struct account *account,

@@ -59,6 +59,8 @@ int process_wait(struct process *process, int64_t deadline, int *status, struct 
 {
 	struct pollfd ready = { .fd = process->pid_fd, .events = POLLIN };
 
+	if (process->pid_fd < 0) /* poll() would wait for nothing, and for ever */
+		return err_set(err, ERR_SYS, "wait for a process that there is not");
 	for (;;) {
 		int count = poll(&ready, 1, clock_poll_ms(deadline));
 

@@ -57,6 +57,25 @@ expect_code 3
 check test -d "$scratch/before"
 check test -z "$(ls -A "$scratch/before")"
 
+it 'ends with a word and without its folder, wherever descriptors run out'
+for files in 8 9 10 11 12 13 14; do
+	run sh -c "ulimit -n $files; exec \"\$@\"" sh "$e2e_build/proctor" run --run "$scratch/here/few" --agent scripted:once "$task"
+	case $code in
+	[345]) expect_err '^proctor: error: .' ;;
+	*) fail "with $files descriptors it ends with $code" ;;
+	esac
+	check test -z "$(ls "$scratch/here")"
+done
+
+it 'is not killed by a limit of file sizes, and says what it is about'
+run sh -c 'ulimit -f 4; exec "$@"' sh "$e2e_build/proctor" run --run "$scratch/here/few" --agent scripted:once "$task"
+expect_code 5
+expect_err 'proctor: error: .*: File too large'
+check test -z "$(ls "$scratch/here")"
+run sh -c 'ulimit -f 4; exec "$@"' sh "$e2e_build/proctor" drill --only id-crash
+expect_code 5
+expect_err 'proctor: error: .*: File too large'
+
 it 'says what a folder has that can not be used, and what to do'
 mkdir -p "$scratch/broken"
 cp -R "$task" "$scratch/broken/"

@@ -54,6 +54,7 @@ static pid_t start_child(void (*live)(void), int *listener)
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+		CHECK_OK(handshake_ready(ends[1], &err));
 		CHECK_OK(seccomp_install(&program, &theirs, &err));
 		CHECK_OK(handshake_give(ends[1], theirs, &err));
 		close(theirs);

@@ -2,11 +2,14 @@
 #include "sandbox/enter.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "tests/lib/check.h"
@@ -75,6 +78,40 @@ TEST(the_payload_is_a_user_without_capabilities_in_a_session_of_its_own)
 		     "CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
 		     "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\n"
 		     "CapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n0022\nleads\n");
+}
+
+/* Of what was passed there is nothing to unpack yet, so that is where it waits. */
+TEST(one_that_is_killed_before_it_is_the_payload_has_not_started)
+{
+	const struct jail_io io = { .folder_fd = -1, .output_max = MIB, .stop_fd = -1 };
+	const int64_t deadline = clock_after_ms(20 * 1000);
+	pid_t monitor = 0, init = 0, child = 0, killer;
+	int tree[2], status = -1;
+
+	begin("exit 0");
+	CHECK(pipe2(tree, O_CLOEXEC) == 0);
+	spec.tree_count = 1;
+	spec.trees[0].limits = STREAM_LIMITS_DEFAULT;
+	snprintf(spec.trees[0].path, sizeof(spec.trees[0].path), "/work");
+	fds.fd[SPEC_FD_TREES] = tree[0];
+	killer = fork();
+	if (killer == 0) {
+		while (child == 0 && clock_now() < deadline) {
+			if (jails_children(jails.launcher.process.pid, &monitor) > 0)
+				init = jails_child(monitor, "proctor-init");
+			child = init > 0 ? jails_child(init, "proctor-init") : 0;
+		}
+		_exit(child > 0 && kill(child, SIGKILL) == 0 ? 0 : 1);
+	}
+	CHECK_OK(jail_run(jails.launcher.socket_fd, &spec, &fds, &io, &outcome, &err));
+	CHECK_INT(waitpid(killer, &status, 0), killer);
+	CHECK_INT(status, 0);
+	CHECK_INT(outcome.last.kind, EVENT_FAILED);
+	CHECK_STR(outcome.last.err.text,
+		  "jail 'test': start: it was killed before it could execute its program");
+	close(tree[0]);
+	close(tree[1]);
+	jails_end(&jails);
 }
 
 TEST(it_has_three_descriptors_and_standard_input_is_empty)

@@ -12,13 +12,27 @@
 static struct err err;
 static int given = -1;
 
-TEST(a_socket_that_ends_without_a_word_means_success)
+TEST(a_socket_that_ends_after_a_child_was_ready_means_success)
 {
 	int ends[2];
 
 	CHECK_OK(message_pair(ends, &err));
+	CHECK_OK(handshake_ready(ends[1], &err));
 	close(ends[1]);
 	CHECK_OK(handshake_wait(ends[0], &given, &err));
+	CHECK_INT(given, -1);
+}
+
+TEST(a_socket_that_ends_before_that_is_a_child_that_was_killed)
+{
+	auto_fd null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int ends[2];
+
+	CHECK_OK(message_pair(ends, &err));
+	CHECK_OK(handshake_give(ends[1], null, &err));
+	close(ends[1]);
+	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
+	CHECK_STR(err.text, "it was killed before it could execute its program");
 	CHECK_INT(given, -1);
 }
 
@@ -29,6 +43,7 @@ TEST(what_a_child_gives_before_it_goes_on_arrives)
 	int ends[2];
 
 	CHECK_OK(message_pair(ends, &err));
+	CHECK_OK(handshake_ready(ends[1], &err));
 	CHECK_OK(handshake_give(ends[1], null, &err));
 	close(ends[1]);
 	CHECK_OK(handshake_wait(ends[0], &given, &err));
@@ -80,7 +95,7 @@ TEST(a_malformed_failure_is_one_of_ours)
 	handshake_fail(ends[1], &theirs);
 	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
 	CHECK_STR(err.text, "the child's report is malformed");
-	CHECK_INT(write(ends[1], "x", 1), 1);
+	CHECK_INT(write(ends[1], "xy", 2), 2);
 	CHECK_INT(handshake_wait(ends[0], &given, &err), -1);
 	CHECK_STR(err.text, "the child's report is malformed");
 }

@@ -118,6 +118,25 @@ TEST(who_takes_a_lease_notes_where_his_groups_are)
 	end();
 }
 
+TEST(where_none_can_be_had_it_is_said_why)
+{
+	struct lease held = LEASE_INIT, lease = LEASE_INIT;
+
+	begin();
+	host.range_count = 2;
+	CHECK_OK(jail_take_lease(&host, &held, &err));
+	note(1, "nonsense\n");
+	CHECK_INT(jail_take_lease(&host, &lease, &err), -1);
+	CHECK_STR(err.text, "of the 2 leases of 'uids' 1 are taken, and of 1 the control groups of "
+			    "an earlier jail can not be removed: a line of a lease is 'nonsense'");
+	/* Which is not found out anew each time. */
+	CHECK_INT(jail_take_lease(&host, &lease, &err), -1);
+	CHECK_STR(err.text, "of the 2 leases of 'uids' 1 are taken, and of 1 the control groups of "
+			    "an earlier jail can not be removed");
+	lease_done(&held);
+	end();
+}
+
 TEST(who_gives_back_a_lease_that_he_could_not_clear_says_so)
 {
 	char text[CGROUP_PLACES_MAX];

@@ -100,6 +100,16 @@ TEST(a_deadline_that_comes_first_leaves_the_process_running)
 	CHECK_INT(child.pid_fd, -1);
 }
 
+TEST(what_was_never_started_is_not_waited_for)
+{
+	struct process process = PROCESS_INIT;
+	struct err err = ERR_INIT;
+	int status;
+
+	CHECK_INT(process_wait(&process, CLOCK_NEVER, &status, &err), -1);
+	CHECK_STR(err.text, "wait for a process that there is not");
+}
+
 TEST(a_process_that_has_ended_is_found_even_after_the_deadline)
 {
 	struct process child = start(exit_3);

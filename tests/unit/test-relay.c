@@ -2,7 +2,9 @@
 #include "sandbox/relay.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +13,8 @@
 #include <unistd.h>
 
 #include "sandbox/base/clock.h"
+#include "sandbox/base/io.h"
+#include "sandbox/net.h"
 #include "tests/lib/check.h"
 #include "tests/lib/relays.h"
 
@@ -123,6 +127,35 @@ TEST(an_endpoint_that_is_not_there_is_told_and_found_when_it_is)
 	relays_finish(counts);
 	CHECK_INT(counts[0].unreachable, 2);
 	CHECK_INT(counts[0].connections, 1);
+}
+
+/*
+ * Where nobody listens at a port that the kernel hands out, a socket that connects to it may be
+ * given that very port, and TCP then connects it to itself. Here there is no other port.
+ */
+TEST(a_connection_to_itself_is_no_endpoint)
+{
+	static const char port[] = "127.0.0.1:45000";
+	struct relay_counts counts[NET_SERVICES_MAX];
+	struct relay_line line;
+	struct err err = ERR_INIT;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	CHECK_INT(unshare(CLONE_NEWNET), 0);
+	CHECK_OK(net_loopback_up(&err));
+	relays_add_service();
+	close(relays_endpoints[0]);
+	CHECK(!relay_endpoint_parse(port, &relays_relay.services[0].endpoint));
+	CHECK_OK(io_write_kernel_file(AT_FDCWD, "/proc/sys/net/ipv4/ip_local_port_range",
+				      "45000 45000", &err));
+	relays_start();
+	relays_expect_reset(relays_knock(0));
+	line = relays_expect_line(RELAY_UNREACHABLE);
+	CHECK_INT(line.error, ECONNREFUSED);
+	relays_finish(counts);
+	CHECK_INT(counts[0].unreachable, 1);
+	CHECK_INT(counts[0].connections, 0);
 }
 
 TEST(who_does_not_read_is_waited_for_without_work)
