@@ -137,7 +137,7 @@ expect_err 'Permission denied'
 it 'does not know who is not in the group'
 run_as $outsider proctor jail -- true
 expect_code 125
-expect_err "this account may not use proctor's launcher: .*usermod -aG proctor"
+expect_err "this account may not use proctor's launcher: .*usermod -aG $group NAME"
 chmod 666 "$socket" # the belt, where the file lets everybody in
 attack $outsider greet
 expect_refused "account $outsider is not in the group $group"
