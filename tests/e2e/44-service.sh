@@ -148,6 +148,7 @@ chmod 660 "$socket"
 
 it 'looks at a host for a member: doctor'
 run_as $one proctor doctor
+expect_code 0
 expect_out '^jail +ok +tried '
 
 it 'has a whole run without root: its folder and its secret are the member'"'"'s own'
@@ -450,7 +451,7 @@ in_job $one "$e2e_build/proctor" jail --memory 1GiB -- true >"$scratch/out" 2>"$
 code=$?
 e2e_command='proctor jail in a job of 128 MiB'
 expect_code 125
-expect_err "the client's own control groups allow no more: a memory limit of 134217728 bytes is less than"
+expect_err "the client's own control groups allow no more: a memory limit of 128MiB is less than the 632MiB"
 remove_job
 it 'gives a job no CPU that is not its own'
 make_job job
