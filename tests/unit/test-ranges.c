@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "sandbox/ids.h"
-#include <stdio.h>
-
 #include "tests/lib/check.h"
 #include "tests/lib/hosts.h"
 
