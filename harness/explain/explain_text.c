@@ -373,9 +373,12 @@ void explain_print(const struct explained *jail, const struct explained *same,
 	heading(out, "limits");
 	print_limits(&jail->jail, style, out);
 	if (jail->role == EXPLAIN_AGENT)
-		str_addf(out, COMPOSE_TASK " is as large as what the task gives, which comes on "
-					   "top of the memory; here "
-					   "is its least\n");
+		str_addf(out, "the memory is the policy's, and on top what " COMPOSE_AGENT
+			      " and " COMPOSE_TASK " can take; " COMPOSE_TASK
+			      " is as large as what the task gives, here is its least\n");
+	if (jail->role == EXPLAIN_BUILD)
+		str_addf(out,
+			 "the memory is the policy's, and on top what " COMPOSE_OUT " can take\n");
 	heading(out, "Landlock");
 	print_landlock(&jail->jail, style, out);
 	heading(out, "system calls");
