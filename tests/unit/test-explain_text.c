@@ -63,6 +63,7 @@ TEST(a_jail_is_shown_with_all_that_makes_it)
 		"endings     exited signaled timeout cpu idle oom output full stopped",
 		"\n/usr   ",
 		"\nnull ",
+		"2h  of all processes ",
 		"\nopen files ",
 		"  setrlimit(RLIMIT_NOFILE)\n",
 		"\nnothing outside is reached by: abstract_unix_socket, signal\n",
