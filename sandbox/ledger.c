@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/ledger.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sandbox/base/mem.h"
+#include "sandbox/base/units.h"
 
 struct sums {
 	uint64_t jails, memory, pids, cpu_milli;
@@ -46,13 +46,15 @@ int ledger_admit(const struct ledger *ledger, const struct site *site, uid_t uid
 {
 	const struct sums has = sums_of_account(ledger, uid);
 	const struct {
-		const char *key, *unit;
+		const char *key, *what;
+		enum units_kind kind;
 		uint64_t has, asked, most;
 	} rows[] = {
-		{ "client.jails", "jails", has.jails, 1, site->client.jails },
-		{ "client.memory", "bytes of memory", has.memory, asked->memory,
+		{ "client.jails", "jails", UNITS_COUNT, has.jails, 1, site->client.jails },
+		{ "client.memory", "of memory", UNITS_BYTES, has.memory, asked->memory,
 		  site->client.memory },
-		{ "client.pids", "processes", has.pids, asked->pids, site->client.pids },
+		{ "client.pids", "processes", UNITS_COUNT, has.pids, asked->pids,
+		  site->client.pids },
 	};
 
 	if (uid == 0)
@@ -61,12 +63,13 @@ int ledger_admit(const struct ledger *ledger, const struct site *site, uid_t uid
 		if (rows[i].most > 0 &&
 		    (rows[i].asked > rows[i].most || rows[i].has > rows[i].most - rows[i].asked))
 			return err_set(err, ERR_HOST,
-				       "account %u has jails with %" PRIu64 " %s together: %" PRIu64
-				       " more are over the %" PRIu64
-				       " that this host allows an account; end some, or have its "
-				       "administrator raise '%s' in %s",
-				       uid, rows[i].has, rows[i].unit, rows[i].asked, rows[i].most,
-				       rows[i].key, site->file);
+				       "account %u has jails with %s %s together: %s more are over "
+				       "the %s that this host allows an account; end some, or have "
+				       "its administrator raise '%s' in %s",
+				       uid, units_write(rows[i].kind, rows[i].has).text,
+				       rows[i].what, units_write(rows[i].kind, rows[i].asked).text,
+				       units_write(rows[i].kind, rows[i].most).text, rows[i].key,
+				       site->file);
 	return 0;
 }
 
@@ -93,7 +96,8 @@ static struct sums find_room(const struct ledger *ledger, const struct cgroup_bo
 	return room;
 }
 
-static int lower(uint64_t *limit, uint64_t room, uint64_t least, const char *what, struct err *err)
+static int lower(uint64_t *limit, uint64_t room, uint64_t least, enum units_kind kind,
+		 const char *what, struct err *err)
 {
 	if (*limit != 0 && *limit <= room)
 		return 0;
@@ -101,10 +105,9 @@ static int lower(uint64_t *limit, uint64_t room, uint64_t least, const char *wha
 		return 0;
 	if (room < least)
 		return err_set(err, ERR_HOST,
-			       "the control groups of the client leave %" PRIu64 " %s for one more "
-			       "jail, and it takes %" PRIu64 ": end some, or run it as a job with "
-			       "a higher limit",
-			       room, what, least);
+			       "the control groups of the client leave %s %s for one more jail, "
+			       "and it takes %s: end some, or run it as a job with a higher limit",
+			       units_write(kind, room).text, what, units_write(kind, least).text);
 	*limit = room;
 	return 1;
 }
@@ -141,11 +144,14 @@ int ledger_clamp(const struct ledger *ledger, const struct cgroup_bounds *bounds
 	/* What a jail can not be without; see spec_check(). */
 	enum { LEAST_MEMORY = 16 << 20, LEAST_PIDS = 4, LEAST_MILLI = 10 };
 	const struct sums room = find_room(ledger, bounds);
-	int memory = lower(&limits->memory, room.memory, LEAST_MEMORY, "bytes of memory", err);
-	int pids = memory < 0 ? -1 : lower(&limits->pids, room.pids, LEAST_PIDS, "processes", err);
+	int memory =
+		lower(&limits->memory, room.memory, LEAST_MEMORY, UNITS_BYTES, "of memory", err);
+	int pids = memory < 0 ? -1
+			      : lower(&limits->pids, room.pids, LEAST_PIDS, UNITS_COUNT,
+				      "processes", err);
 	int milli = pids < 0 ? -1
-			     : lower(&limits->cpu_milli, room.cpu_milli, LEAST_MILLI,
-				     "thousandths of a CPU", err);
+			     : lower(&limits->cpu_milli, room.cpu_milli, LEAST_MILLI, UNITS_MILLI,
+				     "CPUs", err);
 	int cpus = milli < 0 ? -1 : bind_cpus(bounds, all_cpus, limits, err);
 
 	if (cpus < 0)

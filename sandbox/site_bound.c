@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <string.h>
 
 #include "sandbox/base/mem.h"
+#include "sandbox/base/units.h"
 #include "sandbox/site.h"
 
 const struct site_device *site_device(const struct site *site, const char *name)
@@ -114,28 +114,31 @@ int site_bound(const struct site *site, struct jail_spec *spec, struct err *err)
 		spec->cgroup.cpu_milli = most->cpu_milli;
 	keep_limits(site, &spec->cgroup);
 	const struct {
-		const char *key, *unit;
+		const char *key, *what;
+		enum units_kind kind;
 		uint64_t asked, most;
 	} asked[] = {
-		{ "jail.memory", "bytes of memory", spec->cgroup.memory, most->memory },
-		{ "jail.pids", "processes", spec->cgroup.pids, most->pids },
-		{ "jail.cpus", "thousandths of a CPU", spec->cgroup.cpu_milli, most->cpu_milli },
-		{ "jail.wall", "ms of time", spec->time.wall_ms, most->wall_ms },
-		{ "jail.wall", "ms to collect", spec->collect.wall_ms, most->wall_ms },
-		{ "jail.bytes", "bytes in its file systems", bytes, most->bytes },
-		{ "jail.inodes", "files in its file systems", inodes, most->inodes },
-		{ "jail.output", "bytes to collect",
+		{ "jail.memory", "of memory", UNITS_BYTES, spec->cgroup.memory, most->memory },
+		{ "jail.pids", "processes", UNITS_COUNT, spec->cgroup.pids, most->pids },
+		{ "jail.cpus", "CPUs", UNITS_MILLI, spec->cgroup.cpu_milli, most->cpu_milli },
+		{ "jail.wall", "of time", UNITS_MS, spec->time.wall_ms, most->wall_ms },
+		{ "jail.wall", "to collect", UNITS_MS, spec->collect.wall_ms, most->wall_ms },
+		{ "jail.bytes", "in its file systems", UNITS_BYTES, bytes, most->bytes },
+		{ "jail.inodes", "files in its file systems", UNITS_COUNT, inodes, most->inodes },
+		{ "jail.output", "to collect", UNITS_BYTES,
 		  spec->collect.wanted ? spec->collect.limits.total : 0, most->output },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++)
 		if (asked[i].most > 0 && asked[i].asked > asked[i].most)
 			return err_set(err, ERR_INPUT,
-				       "jail '%s': %" PRIu64 " %s are more than the %" PRIu64
-				       " that this host allows a jail: ask for less, or have its "
-				       "administrator raise '%s' in %s",
-				       spec->name, asked[i].asked, asked[i].unit, asked[i].most,
-				       asked[i].key, site->file);
+				       "jail '%s': %s %s are more than the %s that this host "
+				       "allows a jail: ask for less, or have its administrator "
+				       "raise '%s' in %s",
+				       spec->name, units_write(asked[i].kind, asked[i].asked).text,
+				       asked[i].what,
+				       units_write(asked[i].kind, asked[i].most).text, asked[i].key,
+				       site->file);
 	if (check_root(site, spec, err) < 0)
 		return -1;
 	if (!site->has_profiler && (spec->extra_calls & SECCOMP_BIT(SECCOMP_EXTRA_PROFILER)) != 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sandbox/base/path.h"
+#include "sandbox/base/units.h"
 
 /* What a payload needs to run at all, beyond its files. */
 #define WORKING_MEMORY (16 * MIB)
@@ -199,11 +200,12 @@ static int check_memory(const struct jail_spec *spec, struct err *err)
 	if (spec->cgroup.memory < need)
 		return err_set(
 			err, ERR_INPUT,
-			"a memory limit of %llu bytes is less than the %llu that the tmpfs "
-			"filled to the brim and %llu to work with need: give more memory, or "
-			"less to the tmpfs (proctor jail: --work, --files, --tmp)",
-			(unsigned long long) spec->cgroup.memory, (unsigned long long) need,
-			(unsigned long long) WORKING_MEMORY);
+			"a memory limit of %s is less than the %s that it takes: its tmpfs "
+			"filled to the brim, and %s to work with; give more memory, or less to "
+			"the tmpfs (proctor jail: --work, --files, --tmp)",
+			units_write(UNITS_BYTES, spec->cgroup.memory).text,
+			units_write(UNITS_BYTES, need).text,
+			units_write(UNITS_BYTES, WORKING_MEMORY).text);
 	return 0;
 }
 

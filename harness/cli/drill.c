@@ -3,13 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
 #include "harness/cli/options.h"
 #include "harness/cli/signals.h"
+#include "harness/config/policy_diff.h"
 #include "harness/config/policy_file.h"
 #include "harness/drill/jailed.h"
+#include "harness/report/build_facts.h"
 #include "harness/report/drilled.h"
 #include "harness/run/account.h"
 #include "harness/run/launcher.h"
@@ -32,7 +35,7 @@ struct drill_options {
 static const struct option_row rows[] = {
 	{ "only",   "ATTACK", OPTION_TEXTS, AT(only),    0, 0, "try this one, or all that begin so (id-, net-); may be repeated" },
 	{ "list",   NULL,     OPTION_FLAG,  AT(list),    0, 0, "say what would be tried, and try nothing" },
-	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see policies/README.md (default)" },
+	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see proctor-policy(5) (default)" },
 	{ "json",   "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write what was seen as one JSON object to FD (1; in place of the table)" },
 };
 /* clang-format on */
@@ -115,12 +118,25 @@ static int list(const struct cli *cli, const struct drill_options *options,
 	return write_json(options->json_fd, &object, err);
 }
 
+/* What the facts of a drill point into. */
+struct drill_proof {
+	bool has_program, has_launcher;
+	char program[DIGEST_HEX], launcher[DIGEST_HEX], policy_sha256[DIGEST_HEX];
+	char policy[64];
+	struct utsname host;
+	int64_t began_ns;
+	struct arena arena; /* weaker */
+	const char *const *weaker;
+	size_t weaker_count;
+};
+
 /* What is made or opened as root. */
 struct drill_place {
 	struct account account;
 	struct bait bait;
 	struct launcher launcher;
 	struct policy_file policy;
+	struct drill_proof proof;
 };
 
 static void place_done(struct drill_place *place)
@@ -128,6 +144,30 @@ static void place_done(struct drill_place *place)
 	launcher_done(&place->launcher);
 	bait_done(&place->bait);
 	policy_file_done(&place->policy);
+	arena_done(&place->proof.arena);
+}
+
+/* As root: the running program can be opened by nobody else. */
+static void prove_programs(const struct cli *cli, struct drill_proof *proof)
+{
+	auto_fd program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), launcher = -1;
+	struct err none = ERR_INIT;
+
+	launcher = launcher_open_program(cli->programs, "proctor-launcher", &none);
+	proof->has_program = build_facts_hash(program, proof->program);
+	proof->has_launcher = build_facts_hash(launcher, proof->launcher);
+	proof->began_ns = clock_wall_ns();
+	uname(&proof->host);
+}
+
+static void prove_policy(const struct policy *policy, const struct str *text,
+			 struct drill_proof *proof)
+{
+	const struct digest digest = digest_sha256(text->text, text->len);
+
+	digest_hex(&digest, proof->policy_sha256);
+	snprintf(proof->policy, sizeof(proof->policy), "%s", policy->name);
+	proof->weaker = policy_weaker(policy, &proof->arena, &proof->weaker_count);
 }
 
 /* With the caller's rights: who may call proctor through sudo reads no file by it. */
@@ -147,6 +187,7 @@ static int prepare(const struct cli *cli, const struct drill_options *options,
 {
 	if (geteuid() != 0)
 		return err_set(err, ERR_HOST, "the drill needs root: use sudo");
+	prove_programs(cli, &place->proof);
 	if (account_find(cli->sudo_uid, &place->account, err) < 0 ||
 	    open_policy(options, place, err) < 0 ||
 	    bait_plant(cli->programs, place->account.gid, &place->bait, err) < 0 ||
@@ -170,6 +211,7 @@ static int run(const struct cli *cli, const struct chosen *chosen, struct drill_
 {
 	cleanup(policy_done) struct policy policy = policy_default();
 	cleanup(progress_done) struct progress progress = PROGRESS_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
 	const struct drill_listener listener = { show_progress, &progress };
 	auto_fd stop = signals_open_stop(err);
 	struct drill drill = { .bait = &place->bait,
@@ -178,25 +220,39 @@ static int run(const struct cli *cli, const struct chosen *chosen, struct drill_
 			       .stop_fd = stop,
 			       .run = jailed_run };
 
-	if (stop < 0 || policy_file_read(&place->policy, &policy, NULL, err) < 0)
+	if (stop < 0 || policy_file_read(&place->policy, &policy, &text, err) < 0)
 		return -1;
+	prove_policy(&policy, &text, &place->proof);
 	progress_start(&progress, cli->terminal ? STDERR_FILENO : -1, cli->terminal, cli->width,
 		       chosen->count, clock_now());
 	return drill_run(&drill, chosen->attacks, chosen->count, &listener, report, err);
 }
 
 static int report_all(const struct cli *cli, const struct drill_options *options,
-		      const struct drill_report *report, struct err *err)
+		      const struct drill_proof *proof, const struct drill_report *report,
+		      struct err *err)
 {
+	const struct drilled_facts facts = {
+		.program = proof->has_program ? proof->program : NULL,
+		.launcher = proof->has_launcher ? proof->launcher : NULL,
+		.policy = proof->policy,
+		.policy_sha256 = proof->policy_sha256,
+		.weaker = proof->weaker,
+		.weaker_count = proof->weaker_count,
+		.host = proof->host.nodename,
+		.kernel = proof->host.release,
+		.began_ns = proof->began_ns,
+		.corpus = corpus_count(),
+	};
 	const struct table_style style = { .has_color = cli->color };
 	cleanup(str_done) struct str text = STR_INIT, object = STR_INIT;
 	struct json_writer json;
 
-	drilled_print(report, &style, &text);
+	drilled_print(report, &facts, &style, &text);
 	if (options->json_fd != STDOUT_FILENO && print(&text, err) < 0)
 		return -1;
 	json_writer_init(&json, &object);
-	drilled_put(report, &json);
+	drilled_put(report, &facts, &json);
 	if (options->json_fd >= 0 && write_json(options->json_fd, &object, err) < 0)
 		return -1;
 	if (drilled_count(report, DRILL_GOT) > 0)
@@ -210,7 +266,8 @@ int cli_drill(const struct cli *cli, int argc, char **argv, struct err *err)
 	cleanup(mem_free) struct chosen *chosen = mem_alloc(1, sizeof(*chosen));
 	cleanup(place_done) struct drill_place place = { .bait = BAIT_INIT,
 							 .launcher = LAUNCHER_INIT,
-							 .policy = POLICY_FILE_INIT };
+							 .policy = POLICY_FILE_INIT,
+							 .proof = { .arena = ARENA_INIT } };
 	struct drill_options options = { .json_fd = -1 };
 	int first, asked = options_parse(&table, argc, argv, &options, &first, err);
 
@@ -228,5 +285,5 @@ int cli_drill(const struct cli *cli, int argc, char **argv, struct err *err)
 		return list(cli, &options, chosen, err);
 	if (prepare(cli, &options, &place, err) < 0 || run(cli, chosen, &place, report, err) < 0)
 		return -1;
-	return report_all(cli, &options, report, err);
+	return report_all(cli, &options, &place.proof, report, err);
 }

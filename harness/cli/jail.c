@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
+#include "harness/cli/jail_places.h"
 #include "harness/cli/options.h"
 #include "harness/cli/signals.h"
 #include "harness/run/account.h"
@@ -63,9 +61,9 @@ static const struct option_row rows[] = {
 	{ "gpu",     "WHICH", OPTION_TEXTS,    AT(gpus),     0, 0,                "one GPU for this jail alone: its place in the list of proctor doctor (0), or by the name of site.conf; any: one that is free; may be repeated" },
 	{ "env",     "NAME=VALUE", OPTION_TEXTS, AT(env),    0, 0,                "one more environment variable" },
 	{ "put",     "PATH",   OPTION_TEXT,    AT(put),      0, 0,                "the files of the folder or tree PATH are in /work when COMMAND starts" },
-	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist" },
+	{ "archive", "FILE",  OPTION_TEXT,     AT(archive),  0, 0,                "afterwards collect /work into FILE, which must not exist, or be empty" },
 	{ "service", "NAME=PORT:ENDPOINT", OPTION_TEXTS, AT(services), 0, 0,      "what connects to 127.0.0.1:PORT in the jail reaches ENDPOINT: " RELAY_ENDPOINT_FORMS "; may be repeated" },
-	{ "service-log", "FILE", OPTION_TEXT,  AT(service_log), 0, 0,             "write a line for each connection to FILE, which must not exist" },
+	{ "service-log", "FILE", OPTION_TEXT,  AT(service_log), 0, 0,             "write a line for each connection to FILE, which must not exist, or be empty" },
 	{ "json",    "[=FD]", OPTION_FD,       AT(json_fd),  0, 0,                "write one JSON object on the outcome to FD (1; the command's output then goes to standard error)" },
 };
 /* clang-format on */
@@ -191,7 +189,7 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 		if (!is_set(&options->env, 0, env[i]) && spec_add_env(spec, env[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < options->env.count; i++) {
-		if (!strchr(options->env.items[i], '='))
+		if (strcspn(options->env.items[i], "=") == 0 || !strchr(options->env.items[i], '='))
 			return err_set(err, ERR_USAGE, "option --env: '%s' is not NAME=VALUE",
 				       options->env.items[i]);
 		if (!is_set(&options->env, i + 1, options->env.items[i]) &&
@@ -201,122 +199,8 @@ static int make_spec(const struct jail_options *options, int argc, char **argv,
 	return spec_check(spec, err);
 }
 
-/* What is opened while we are root: the operator named it, but may not reach it any more later. */
-struct places {
-	const char *put; /* the name of a folder, or of a tree such as --archive writes */
-	bool is_tree;
-	int put_fd, archive_fd, service_log_fd;
-	int stdout_fd, stderr_fd; /* -1: the descriptors themselves */
-};
-
-#define PLACES_INIT ((struct places){ NULL, false, -1, -1, -1, -1, -1 })
-
-static void places_done(struct places *places)
-{
-	fd_close(&places->put_fd);
-	fd_close(&places->archive_fd);
-	fd_close(&places->service_log_fd);
-	fd_close(&places->stdout_fd);
-	fd_close(&places->stderr_fd);
-}
-
-/*
- * A nonblocking description of our own for a pipe or a terminal: a reader that stalls must not keep
- * us from our signals, and the description that we were given is others' too, who would not like
- * it to change. Where there is none, -1, what we were given will do.
- */
-static int open_shown(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	struct stat info;
-	char path[32];
-
-	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &info) < 0 ||
-	    !(S_ISFIFO(info.st_mode) || isatty(fd)))
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-static int open_put(const char *path, struct places *places, struct err *err)
-{
-	struct stat info;
-
-	places->put = path;
-	places->put_fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (places->put_fd < 0 || fstat(places->put_fd, &info) < 0) {
-		err_sys(err, "option --put: open '%s'", path);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
-	places->is_tree = S_ISREG(info.st_mode);
-	if (!places->is_tree && !S_ISDIR(info.st_mode))
-		return err_set(err, ERR_INPUT, "option --put: '%s' is neither a folder nor a tree",
-			       path);
-	return 0;
-}
-
-/* The account's, whoever we are. */
-static int create_file(const char *option, const char *path, const struct account *account, int *fd,
-		       struct err *err)
-{
-	*fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (*fd < 0) {
-		err_sys(err, "option %s: create file '%s'", option, path);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
-	if (!account->is_callers && fchown(*fd, account->uid, account->gid) < 0)
-		return err_sys(err, "give '%s' to '%s'", path, account->name);
-	return 0;
-}
-
-static int open_places(const struct jail_options *options, const struct account *account,
-		       struct places *places, struct err *err)
-{
-	if (options->put && open_put(options->put, places, err) < 0)
-		return -1;
-	if (options->archive &&
-	    create_file("--archive", options->archive, account, &places->archive_fd, err) < 0)
-		return -1;
-	if (options->service_log && create_file("--service-log", options->service_log, account,
-						&places->service_log_fd, err) < 0)
-		return -1;
-	return 0;
-}
-
-/* The files of a folder as a tree; the caller closes *tree_fd. */
-static int make_tree(const struct places *places, const struct account *account, int *tree_fd,
-		     struct err *err)
-{
-	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	struct collect_report report;
-
-	if (faccessat(places->put_fd, ".", R_OK | X_OK, AT_EACCESS) < 0) {
-		err_sys(err,
-			"option --put: read the folder '%s' as the account '%s', which proctor "
-			"runs as; give it the right to, or call proctor through sudo from an "
-			"account that has it",
-			places->put, account->name);
-		err->kind = ERR_INPUT;
-		return -1;
-	}
-	*tree_fd = memfd_create("proctor-put", MFD_CLOEXEC);
-	if (*tree_fd < 0)
-		return err_sys(err, "create a memfd");
-	if (collect_tree(places->put_fd, &limits, *tree_fd, &report, err) < 0 ||
-	    lseek(*tree_fd, 0, SEEK_SET) < 0)
-		return err_wrap(err, "option --put: folder '%s'", places->put);
-	if (report.counts.refused > 0)
-		return err_set(err, ERR_INPUT,
-			       "option --put: '%s' can not be put: it is no regular file, or not "
-			       "readable for the account that proctor runs as",
-			       report.first_refused);
-	return 0;
-}
-
 /* Adds the tree and the collection that the options ask for; *tree_fd is the caller's to close. */
-static int add_trees(const struct places *places, const struct account *account,
+static int add_trees(const struct jail_places *places, const struct account *account,
 		     struct jail_spec *spec, struct spec_fds *fds, int *tree_fd, struct err *err)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
@@ -329,8 +213,7 @@ static int add_trees(const struct places *places, const struct account *account,
 	}
 	if (places->put_fd < 0)
 		return 0;
-	/* What is in a tree is looked at in the jail alone. */
-	if (!places->is_tree && make_tree(places, account, tree_fd, err) < 0)
+	if (jail_places_tree(places, account, tree_fd, err) < 0)
 		return -1;
 	spec->tree_count = 1;
 	snprintf(spec->trees[0].path, sizeof(spec->trees[0].path), "/work");
@@ -468,6 +351,18 @@ static int write_json(int fd, const struct jail_spec *spec, const struct jail_ou
 	return io_write_waiting(fd, text.text, text.len, "the JSON object", err);
 }
 
+/* The option whose limit was met, in words. */
+static const char *limit_option(enum ending ending)
+{
+	static const char *const options[] = {
+		[ENDING_TIMEOUT] = " (--wall)",  [ENDING_CPU] = " (--cpu)",
+		[ENDING_IDLE] = " (--idle)",     [ENDING_OOM] = " (--memory)",
+		[ENDING_OUTPUT] = " (--output)",
+	};
+
+	return ending < ARRAY_LEN(options) && options[ending] ? options[ending] : "";
+}
+
 static void say(const struct jail_outcome *outcome)
 {
 	const struct jail_result *result = &outcome->last.result;
@@ -475,12 +370,13 @@ static void say(const struct jail_outcome *outcome)
 	if (outcome->last.kind != EVENT_ENDED)
 		log_say(LOG_ERROR, "jail.failed", "%s", outcome->last.err.text);
 	else if (result->ending != ENDING_EXITED && result->ending != ENDING_SIGNALED)
-		log_say(LOG_WARNING, "jail.ended", "the jail was ended: %s",
-			names_text(ending_names, (int) result->ending));
+		log_say(LOG_WARNING, "jail.ended", "the jail was ended: %s%s",
+			names_text(ending_names, (int) result->ending),
+			limit_option((enum ending) result->ending));
 }
 
 /* Where what the payload prints is shown. */
-static struct jail_io make_io(const struct jail_options *options, const struct places *places,
+static struct jail_io make_io(const struct jail_options *options, const struct jail_places *places,
 			      int stop_fd)
 {
 	int out = places->stdout_fd >= 0 ? places->stdout_fd : STDOUT_FILENO;
@@ -498,7 +394,7 @@ static struct jail_io make_io(const struct jail_options *options, const struct p
 
 /* With everything opened and root given up. */
 static int run_jail(const struct jail_options *options, const struct launcher *launcher,
-		    const struct places *places, const struct account *account,
+		    const struct jail_places *places, const struct account *account,
 		    struct jail_spec *spec, struct err *err)
 {
 	auto_fd stop = signals_open_stop(err), tree = -1;
@@ -532,15 +428,15 @@ static int run(const struct cli *cli, const struct jail_options *options, int ar
 {
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	cleanup(launcher_done) struct launcher launcher = LAUNCHER_INIT;
-	cleanup(places_done) struct places places = PLACES_INIT;
+	cleanup(jail_places_done) struct jail_places places = JAIL_PLACES_INIT;
+	const struct jail_places_names names = { options->put, options->archive,
+						 options->service_log };
 	struct account account;
 
 	if (make_spec(options, argc, argv, spec, err) < 0)
 		return -1;
-	places.stdout_fd = open_shown(STDOUT_FILENO);
-	places.stderr_fd = open_shown(STDERR_FILENO);
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
-	    open_places(options, &account, &places, err) < 0 || account_leave(err) < 0 ||
+	    jail_places_open(&names, &account, &places, err) < 0 || account_leave(err) < 0 ||
 	    launcher_open(cli->programs, cli->socket, &launcher, err) < 0 ||
 	    account_become(&account, err) < 0)
 		return -1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/cli/opened.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "sandbox/base/fd.h"
 
@@ -42,6 +44,23 @@ static int open_file(int folder_fd, const char *path, const char *what, struct e
 	return fd_take(&fd);
 }
 
+static int open_task(int folder_fd, const char *path, struct err *err)
+{
+	auto_fd fd = open_input(folder_fd, path, O_DIRECTORY, "task", err);
+
+	if (fd < 0 && err->sys == ENOENT && !strchr(path, '/'))
+		return err_set(err, ERR_INPUT,
+			       "task '%s': there is no such folder; 'proctor tasks list' shows "
+			       "those of the tasks that came with proctor",
+			       path);
+	if (fd >= 0 && faccessat(fd, "task.yaml", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		return err_set(err, ERR_INPUT,
+			       "task '%s': there is no task.yaml in this folder; 'proctor tasks "
+			       "list %s' shows tasks in those below it",
+			       path, path);
+	return fd_take(&fd);
+}
+
 int opened_task(struct opened *opened, int folder_fd, const char *path, struct err *err)
 {
 	struct run_plan *plan = &opened->plan;
@@ -49,7 +68,7 @@ int opened_task(struct opened *opened, int folder_fd, const char *path, struct e
 
 	if (plan->task_count == RUN_TASKS_MAX)
 		return err_set(err, ERR_USAGE, "more than %d tasks", RUN_TASKS_MAX);
-	fd = open_input(folder_fd, path, O_DIRECTORY, "task", err);
+	fd = open_task(folder_fd, path, err);
 	if (fd < 0)
 		return -1;
 	plan->task_paths[plan->task_count] = path;

@@ -9,6 +9,7 @@
 #include "harness/report/attempts.h"
 #include "harness/report/brought.h"
 #include "harness/report/journals.h"
+#include "harness/report/kept.h"
 #include "harness/report/standing.h"
 #include "harness/run/account.h"
 #include "sandbox/base/fd.h"
@@ -19,7 +20,7 @@
 
 struct report_options {
 	const char *by;
-	bool has_attempts;
+	bool has_attempts, has_files;
 	int json_fd, csv_fd;
 };
 
@@ -29,6 +30,7 @@ struct report_options {
 static const struct option_row rows[] = {
 	{ "by",       "WHAT",  OPTION_TEXT, AT(by),           0, 0, "a row for each agent, or for each task and agent: agent, task (agent)" },
 	{ "attempts", NULL,    OPTION_FLAG, AT(has_attempts), 0, 0, "a row for each attempt as well; in CSV, which is one table, instead" },
+	{ "files",    NULL,    OPTION_FLAG, AT(has_files),    0, 0, "verify the files of each run as well: plan, records, samples and trees" },
 	{ "json",     "[=FD]", OPTION_FD,   AT(json_fd),      0, 0, "write one JSON object to FD (1, in place of the text)" },
 	{ "csv",      "[=FD]", OPTION_FD,   AT(csv_fd),       0, 0, "write comma-separated values to FD (1, in place of the text)" },
 };
@@ -39,7 +41,8 @@ static const struct option_table table = {
 	.about = "Reads the journals of the runs in these FOLDERs and says how their agents stand: "
 		 "scores, speedups, and how much of\nboth holds on cases that the agents did not "
 		 "know. Needs no privilege and starts nothing. A journal that is damaged is\nnamed "
-		 "with the line that is off; the others are reported, and the exit code is 3.\n"
+		 "with the line that is off (with --files, the file); the others are reported, and "
+		 "the exit code is 3.\n"
 		 "Exit codes: 0 done; 2 usage; 3 a journal is damaged or not there; 4 host; "
 		 "5 internal.",
 	.rows = rows,
@@ -110,6 +113,7 @@ static void read_places(struct report *report)
 		struct place *place = &report->places[i];
 
 		if (place->fd >= 0 &&
+		    (!report->options->has_files || kept_check(place->fd, &place->why) == 0) &&
 		    journals_read(&report->journals, place->fd, place->path, &place->why) == 0) {
 			read_brought(report, place->fd);
 			continue;

@@ -37,15 +37,8 @@ static const struct option_table table = {
 static bool hash_program(char text[DIGEST_HEX])
 {
 	auto_fd fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	cleanup(str_done) struct str program = STR_INIT;
-	struct err none = ERR_INIT;
-	struct digest digest;
 
-	if (fd < 0 || io_read_fd(fd, STR_MAX - 1, "the running program", &program, &none) < 0)
-		return false;
-	digest = digest_sha256(program.text, program.len);
-	digest_hex(&digest, text);
-	return true;
+	return build_facts_hash(fd, text);
 }
 
 static void hash_policy(char text[DIGEST_HEX])

@@ -214,8 +214,8 @@ static const struct field role_fields[] = {
 	  "GPUs that it has to itself, those that are free" },
 };
 static const struct schema agent_schema = { "the agent", role_fields, ARRAY_LEN(role_fields), false };
-static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields) - 1, false };
-static const struct schema worker_schema = { "the worker", role_fields, ARRAY_LEN(role_fields) - 2, false };
+static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields) - 1, false, &agent_schema };
+static const struct schema worker_schema = { "the worker", role_fields, ARRAY_LEN(role_fields) - 2, false, &agent_schema };
 
 static const struct field policy_fields[] = {
 	{ "schema",   &type_count, U64_AT(struct policy, schema), REQUIRED, 1, 1, NULL, "the version of this format" },
@@ -330,7 +330,7 @@ static int check_role(const struct policy *policy, const char *name, const struc
 		return 0;
 	snprintf(why, sizeof(why),
 		 "memory of %" PRIu64 "MiB is less than workspace, tmp%s shm%s can take, with 2KiB "
-		 "for each inode and 64MiB to work in: %" PRIu64 "MiB",
+		 "for each inode and 64MiB to work in: %" PRIu64 "MiB; give more, or these less",
 		 role->memory / MIB, changes->size > 0 ? "," : " and",
 		 changes->size > 0 ? " and changes" : "", (need + MIB - 1) / MIB);
 	return role_err(policy, name, NULL, err, why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/config/policy_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +12,16 @@
 
 static int refuse(const char *path, struct err *err)
 {
+	const bool is_absent = errno == ENOENT;
+	cleanup(str_done) struct str names = STR_INIT;
+
 	err_sys(err, "policy '%s'", path);
+	policy_shipped_names(&names);
+	if (is_absent && !strchr(path, '/'))
+		best_effort(err_set(err, ERR_INPUT,
+				    "policy '%s': no such file, and none of those that came with "
+				    "proctor: %s",
+				    path, names.text));
 	err->kind = ERR_INPUT;
 	return -1;
 }

@@ -112,14 +112,47 @@ static const char *key_at(const void *list, size_t i)
 	return schema->fields[i].need == LATER ? NULL : schema->fields[i].key;
 }
 
+/* The mapping that has this key, where somebody wrote it into the wrong one; NULL: none near. */
+static const struct schema *find_owner(const struct schema *schema, const char *key)
+{
+	if (schema->wider && schema_find(schema->wider, key))
+		return schema->wider;
+	for (size_t i = 0; i < schema->count; i++) {
+		const struct field *field = &schema->fields[i];
+
+		if (field->type == &type_map && schema_find(field->details, key))
+			return field->details;
+	}
+	return NULL;
+}
+
+static void add_keys(const struct schema *schema, struct str *out)
+{
+	const char *before = "there are ";
+
+	for (size_t i = 0; i < schema->count; i++) {
+		if (!key_at(schema, i))
+			continue;
+		str_addf(out, "%s%s", before, schema->fields[i].key);
+		before = ", ";
+	}
+}
+
 static int unknown_key(const struct schema *schema, const struct yaml_node *node, struct err *err)
 {
 	const char *nearest = schema_nearest(node->key, schema->count, key_at, schema);
+	const struct schema *owner = find_owner(schema, node->key);
+	cleanup(str_done) struct str hint = STR_INIT;
 	char room[YAML_SHOWN];
 
-	return err_set(err, ERR_INPUT, "%s:%d: there is no key '%s' here; the nearest is '%s'",
-		       node->file, node->key_line, yaml_shown(node->key, room),
-		       nearest ? nearest : "(none)");
+	if (owner)
+		str_addf(&hint, "%s has it", owner->name);
+	else if (nearest && 2 * distance(node->key, nearest) <= strlen(node->key))
+		str_addf(&hint, "the nearest is '%s'", nearest);
+	else
+		add_keys(schema, &hint);
+	return err_set(err, ERR_INPUT, "%s:%d: there is no key '%s' here; %s", node->file,
+		       node->key_line, yaml_shown(node->key, room), hint.text);
 }
 
 void schema_add_words(const struct name *table, struct str *out)

@@ -69,6 +69,8 @@ struct schema {
 	const struct field *fields;
 	size_t count;
 	bool open; /* other keys are names that the owner reads: neither refused nor bound */
+	/* Has all of these rows and more, which belong there alone; NULL: none. For messages. */
+	const struct schema *wider;
 };
 
 /* In a table of words (struct name): a word of the format that this version refuses by name. */

@@ -77,7 +77,7 @@ static const char *find_way_out(const struct reader *reader)
 		if (strncmp(reader->parser.problem, ways_out[i].problem,
 			    strlen(ways_out[i].problem)) == 0)
 			return ways_out[i].way_out;
-	return "see tasks/README.md for what of YAML can be used";
+	return "see proctor-task(5) for what of YAML can be used";
 }
 
 /* What can not be decoded: libyaml says at which byte. */

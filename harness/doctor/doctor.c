@@ -23,6 +23,9 @@ enum { NO_TRIAL = -1 };
 	"start as root of the host; in a container give back the capability, or run proctor " \
 	"outside of it"
 
+/* What the trial would say, and nothing of what to do about a failure that nobody has seen. */
+#define UNTRIED "call proctor doctor as root (sudo), which tries it; as root: see the other checks"
+
 /* clang-format off */
 static const struct check {
 	const char *name;
@@ -155,15 +158,18 @@ static void take_trial(const struct doctor_host *host, int kind, struct doctor_s
 static void make(const struct check *check, const struct doctor_host *host, struct doctor *out)
 {
 	cleanup(sight_done) struct doctor_sight sight = DOCTOR_SIGHT_INIT;
+	bool is_untried;
 
 	if (check->trial != NO_TRIAL)
 		take_trial(host, check->trial, &sight);
 	if (check->look)
 		check->look(host, &sight);
+	is_untried = sight.verdict == DOCTOR_UNKNOWN &&
+		     (check->trial != NO_TRIAL || check->look == look_jail);
 	out->findings[out->count++] = (struct doctor_finding){
 		.name = check->name,
 		.means = check->means,
-		.way_out = check->way_out,
+		.way_out = is_untried ? UNTRIED : check->way_out,
 		.verdict = sight.verdict,
 		.is_needed = check->is_needed,
 		.is_tried = sight.is_tried,
@@ -171,10 +177,26 @@ static void make(const struct check *check, const struct doctor_host *host, stru
 	};
 }
 
+/*
+ * A member of the service's group sees a jail of all the default policy's limits, and nothing of
+ * what the service's launcher did for it.
+ */
+static void imply(struct doctor *out)
+{
+	const struct doctor_finding *jail = doctor_find(out, "jail");
+
+	if (!jail || jail->verdict != DOCTOR_OK || !jail->is_tried)
+		return;
+	for (size_t i = 0; i < out->count; i++)
+		if (checks[i].trial != NO_TRIAL)
+			out->findings[i].is_implied = out->findings[i].verdict == DOCTOR_UNKNOWN;
+}
+
 void doctor_look(const struct doctor_host *host, struct doctor *out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
 		make(&checks[i], host, out);
+	imply(out);
 }
 
 void doctor_done(struct doctor *doctor)
@@ -185,7 +207,7 @@ void doctor_done(struct doctor *doctor)
 
 bool doctor_refuses(const struct doctor_finding *finding)
 {
-	return finding->is_needed &&
+	return finding->is_needed && !finding->is_implied &&
 	       (finding->verdict == DOCTOR_MISSING || finding->verdict == DOCTOR_UNKNOWN);
 }
 

@@ -23,6 +23,7 @@ struct doctor_finding {
 	bool is_needed;    /* a run under the default policy is refused without it */
 	bool is_tried;     /* and not only read */
 	const char *found; /* in the arena */
+	bool is_implied;   /* it was not seen, but a whole jail was built, which takes it */
 };
 
 enum { DOCTOR_FINDINGS_MAX = 64 };
@@ -50,7 +51,7 @@ void doctor_done(struct doctor *doctor);
 
 /**
  * doctor_refuses() - is this finding a reason to refuse a run? What is needed and could not be
- * seen is one too
+ * seen is one too, unless a jail was built all the same
  */
 bool doctor_refuses(const struct doctor_finding *finding);
 

@@ -1,25 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/doctor/looks.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { LISTED_MAX = 3, IDS_RANGE = 65536 };
+
+/* Says so where @path, which a line of site.conf names by @key, is not there or no such thing. */
+static void lacks(const char *key, const char *name, const char *path, mode_t type,
+		  struct doctor_sight *out)
+{
+	struct stat info;
+	const char *why;
+
+	/* What is not ours to see is the launcher's, which is root. */
+	if (stat(path, &info) < 0)
+		why = errno == ENOENT || errno == ENOTDIR ? "is not there" : NULL;
+	else
+		why = (info.st_mode & S_IFMT) == type ? NULL : "is no such thing";
+	if (why)
+		sight_say(out, DOCTOR_DEGRADED, "%s%s%s: '%s' %s", key, name ? " " : "",
+			  name ? name : "", path, why);
+}
+
+static void look_places(const struct site *site, struct doctor_sight *out)
+{
+	for (size_t i = 0; i < site->source_count; i++) {
+		const struct site_source *source = &site->sources[i];
+
+		lacks("source", source->name, source->path,
+		      source->kind == SITE_FOLDER ? S_IFDIR : S_IFREG, out);
+	}
+	for (size_t i = 0; i < site->device_count; i++)
+		lacks("device", site->devices[i].name, site->devices[i].path, S_IFCHR, out);
+	for (size_t i = 0; i < site->folder_count; i++)
+		lacks("root.folder", NULL, site->folders[i], S_IFDIR, out);
+}
 
 void look_site(const struct doctor_host *host, struct doctor_sight *out)
 {
 	const struct site *site = &host->site;
 
-	if (host->site_why)
+	if (host->site_why) {
 		sight_say(out, DOCTOR_MISSING, "%s", host->site_why);
-	else if (!host->has_site)
+	} else if (!host->has_site) {
 		sight_say(out, DOCTOR_OK, "none: jails are root's alone to ask for");
-	else
+	} else {
 		sight_say(out, DOCTOR_OK,
-			  "'%s': for the group '%s', %" PRIu32 " devices, %" PRIu32 " sources",
-			  site->file, site->group, site->device_count, site->source_count);
+			  "'%s': for the group '%s'; images: %" PRIu32 ", GPUs: %" PRIu32
+			  ", devices: %" PRIu32,
+			  site->file, site->group, site->source_count, site->gpu_count,
+			  site->device_count);
+		look_places(site, out);
+	}
 }
 
 void look_account(const struct doctor_host *host, struct doctor_sight *out)

@@ -164,20 +164,25 @@ static void print_devices(const struct jail_description *jail, const struct tabl
 	table_print(&table, style, out);
 }
 
-/* "4GiB" of "4294967296" bytes. */
+/* "4GiB" of "4294967296" bytes with swap: value, and what is left of its unit. */
 static void add_value(struct table *table, const struct described_limit *limit)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 	const bool is_number = limit->value[strspn(limit->value, "0123456789")] == '\0';
 	const uint64_t value = strtoull(limit->value, NULL, 10);
+	const size_t unit = strcspn(limit->unit, " ");
+	const char *rest = limit->unit + unit + (limit->unit[unit] == ' ');
 
-	if (is_number && strcmp(limit->unit, "bytes") == 0)
+	if (is_number && strncmp(limit->unit, "bytes", unit) == 0) {
 		type_size.print(NULL, &value, &text);
-	else if (is_number && strncmp(limit->unit, "ms", 2) == 0)
+	} else if (is_number && strncmp(limit->unit, "ms", unit) == 0) {
 		type_duration.print(NULL, &value, &text);
-	else
+	} else {
 		str_addf(&text, "%s", limit->value);
+		rest = limit->unit;
+	}
 	table_text(table, text.text);
+	table_text(table, rest[0] != '\0' ? rest : NULL);
 }
 
 static void print_limits(const struct jail_description *jail, const struct table_style *style,
@@ -196,7 +201,6 @@ static void print_limits(const struct jail_description *jail, const struct table
 
 		table_text(&table, limit->name);
 		add_value(&table, limit);
-		table_text(&table, limit->unit);
 		table_text(&table, limit->holds ? limit->by : "NOTHING on this host");
 		table_tone(&table, limit->holds ? TABLE_PLAIN : TABLE_BAD);
 		table_text(&table, limit->file);
@@ -373,9 +377,12 @@ void explain_print(const struct explained *jail, const struct explained *same,
 	heading(out, "limits");
 	print_limits(&jail->jail, style, out);
 	if (jail->role == EXPLAIN_AGENT)
-		str_addf(out, COMPOSE_TASK " is as large as what the task gives, which comes on "
-					   "top of the memory; here "
-					   "is its least\n");
+		str_addf(out, "the memory is the policy's, and on top what " COMPOSE_AGENT
+			      " and " COMPOSE_TASK " can take; " COMPOSE_TASK
+			      " is as large as what the task gives, here is its least\n");
+	if (jail->role == EXPLAIN_BUILD)
+		str_addf(out,
+			 "the memory is the policy's, and on top what " COMPOSE_OUT " can take\n");
 	heading(out, "Landlock");
 	print_landlock(&jail->jail, style, out);
 	heading(out, "system calls");

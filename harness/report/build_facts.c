@@ -9,6 +9,7 @@
 #include "harness/run/journal.h"
 #include "harness/run/planned.h"
 #include "harness/run/record.h"
+#include "sandbox/base/io.h"
 #include "sandbox/trial.h"
 #include "sandbox/wire.h"
 
@@ -85,4 +86,17 @@ void build_facts_put(const char *program, const char *policy, struct json_writer
 	json_put_text(json, "program_sha256", program);
 	json_put_text(json, "policy_sha256", policy);
 	json_put_end(json);
+}
+
+bool build_facts_hash(int fd, char out[DIGEST_HEX])
+{
+	cleanup(str_done) struct str program = STR_INIT;
+	struct err none = ERR_INIT;
+	struct digest digest;
+
+	if (fd < 0 || io_read_fd(fd, STR_MAX - 1, "a program", &program, &none) < 0)
+		return false;
+	digest = digest_sha256(program.text, program.len);
+	digest_hex(&digest, out);
+	return true;
 }

@@ -64,13 +64,40 @@ static void add_reasons(const struct doctor *doctor, struct str *out)
 	str_addf(out, "%s", strcmp(before, ", ") == 0 ? "\n\n" : "\n");
 }
 
+/* Are both not seen, for the same reason? */
+static bool is_alike(const struct doctor_finding *a, const struct doctor_finding *b)
+{
+	return a->verdict == DOCTOR_UNKNOWN && b->verdict == DOCTOR_UNKNOWN &&
+	       strcmp(a->way_out, b->way_out) == 0;
+}
+
+/* Those that have one way out, once. Return: are there others than that at @first? */
+static bool add_alike(const struct doctor *doctor, size_t first, struct str *out)
+{
+	const struct doctor_finding *finding = &doctor->findings[first];
+	size_t count = 0;
+
+	for (size_t i = 0; i < doctor->count; i++) {
+		if (i == first || !is_alike(finding, &doctor->findings[i]))
+			continue;
+		if (i < first)
+			return true;
+		if (count++ == 0)
+			str_addf(out, "\n%s", finding->name);
+		str_addf(out, ", %s", doctor->findings[i].name);
+	}
+	if (count > 0)
+		str_addf(out, " (unknown): not seen\n  %s\n", finding->way_out);
+	return count > 0;
+}
+
 static void add_advice(const struct doctor *doctor, bool explain, struct str *out)
 {
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_finding *finding = &doctor->findings[i];
 		const bool is_ok = finding->verdict == DOCTOR_OK;
 
-		if (is_ok && !explain)
+		if (!explain && (is_ok || add_alike(doctor, i, out)))
 			continue;
 		str_addf(out, "\n%s (%s%s): %s\n", finding->name,
 			 names_text(doctor_verdict_names, (int) finding->verdict),

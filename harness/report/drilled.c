@@ -2,6 +2,10 @@
 #include "harness/report/drilled.h"
 
 #include <string.h>
+#include <time.h>
+
+#include "harness/build_config.h"
+#include "sandbox/base/clock.h"
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -102,8 +106,57 @@ static void add_summary(const struct drill_report *report, struct str *out)
 		str_addf(out, "stopped before the end\n");
 }
 
-void drilled_print(const struct drill_report *report, const struct table_style *style,
-		   struct str *out)
+static void write_time(int64_t ns, char *out, size_t room)
+{
+	const time_t seconds = (time_t) (ns / NS_PER_S);
+	struct tm utc;
+
+	gmtime_r(&seconds, &utc);
+	strftime(out, room, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+/* Digests are cut here, to be compared with others by eye; the object has all of them. */
+static void add_facts(const struct drill_report *report, const struct drilled_facts *facts,
+		      struct str *out)
+{
+	char began[32];
+
+	write_time(facts->began_ns, began, sizeof(began));
+	str_addf(out, "%zu of the %zu attacks of proctor %s (%.12s, launcher %.12s),\n",
+		 report->count, facts->corpus, BUILD_VERSION, facts->program ? facts->program : "?",
+		 facts->launcher ? facts->launcher : "?");
+	str_addf(out, "under policy '%s' (%.12s", facts->policy, facts->policy_sha256);
+	for (size_t i = 0; i < facts->weaker_count; i++)
+		str_addf(out, "%s%s",
+			 i > 0 ? ", " : "; weaker than the shipped default: ", facts->weaker[i]);
+	str_addf(out, "), on ");
+	str_add_shown(out, facts->host, strlen(facts->host));
+	str_addf(out, ", Linux %s, %s\n", facts->kernel, began);
+}
+
+static void put_facts(const struct drilled_facts *facts, struct json_writer *json)
+{
+	char began[32];
+
+	write_time(facts->began_ns, began, sizeof(began));
+	json_put_text(json, "schema", DRILLED_SCHEMA);
+	json_put_text(json, "began", began);
+	json_put_text(json, "host", facts->host);
+	json_put_text(json, "kernel", facts->kernel);
+	json_put_text(json, "version", BUILD_VERSION);
+	json_put_text(json, "program_sha256", facts->program);
+	json_put_text(json, "launcher_sha256", facts->launcher);
+	json_put_text(json, "policy", facts->policy);
+	json_put_text(json, "policy_sha256", facts->policy_sha256);
+	json_put_array(json, "weaker");
+	for (size_t i = 0; i < facts->weaker_count; i++)
+		json_put_text(json, NULL, facts->weaker[i]);
+	json_put_end(json);
+	json_put_int(json, "corpus", (int64_t) facts->corpus);
+}
+
+void drilled_print(const struct drill_report *report, const struct drilled_facts *facts,
+		   const struct table_style *style, struct str *out)
 {
 	cleanup(table_done) struct table table = TABLE_INIT;
 
@@ -123,11 +176,14 @@ void drilled_print(const struct drill_report *report, const struct table_style *
 	}
 	table_print(&table, style, out);
 	add_summary(report, out);
+	add_facts(report, facts, out);
 }
 
-void drilled_put(const struct drill_report *report, struct json_writer *json)
+void drilled_put(const struct drill_report *report, const struct drilled_facts *facts,
+		 struct json_writer *json)
 {
 	json_put_object(json, NULL);
+	put_facts(facts, json);
 	json_put_int(json, "held", (int64_t) drilled_count(report, DRILL_HELD));
 	json_put_int(json, "got_through", (int64_t) drilled_count(report, DRILL_GOT));
 	json_put_int(json, "broken", (int64_t) drilled_count(report, DRILL_BROKEN));

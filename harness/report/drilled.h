@@ -8,16 +8,31 @@
  * What a drill found: what got through, first; a row an attack; how many of what
  */
 
+#define DRILLED_SCHEMA "proctor/drill/1"
+
+/* What was tried, and where: a result without them certifies nothing. Texts are borrowed. */
+struct drilled_facts {
+	const char *program, *launcher; /* their SHA-256; NULL: can not be read */
+	const char *policy;             /* its name */
+	const char *policy_sha256;
+	const char *const *weaker; /* the walls that it has weaker than the shipped default */
+	size_t weaker_count;
+	const char *host, *kernel; /* as uname(2) has them */
+	int64_t began_ns;          /* since 1970 */
+	size_t corpus;             /* attacks that there are, chosen or not */
+};
+
 /**
  * drilled_print() - append all of it as text
  */
-void drilled_print(const struct drill_report *report, const struct table_style *style,
-		   struct str *out);
+void drilled_print(const struct drill_report *report, const struct drilled_facts *facts,
+		   const struct table_style *style, struct str *out);
 
 /**
  * drilled_put() - write it as one JSON object
  */
-void drilled_put(const struct drill_report *report, struct json_writer *json);
+void drilled_put(const struct drill_report *report, const struct drilled_facts *facts,
+		 struct json_writer *json);
 
 /**
  * drilled_count() - how many attacks were seen so; those that get through everywhere are not among

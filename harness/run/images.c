@@ -61,13 +61,16 @@ int images_look(const struct policy *policy, int launcher_fd, int stop_fd, struc
 
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		const char *image = roles[i].role->image, *content;
+		const bool is_host = strcmp(image, POLICY_IMAGE_HOST) == 0;
 
-		if (strcmp(image, POLICY_IMAGE_HOST) == 0)
+		if (is_host && roles[i].role->gpus == 0)
 			continue;
 		content = look(policy, roles[i].role, launcher_fd, stop_fd, arena, err);
 		if (!content)
 			return err_wrap(err, "policy '%s': %s", policy->name, roles[i].name);
-		images[found++] = arena_printf(arena, "%s %s %s", roles[i].name, image, content);
+		if (!is_host)
+			images[found++] =
+				arena_printf(arena, "%s %s %s", roles[i].name, image, content);
 	}
 	*out = (struct image_list){ images, found };
 	return 0;

@@ -9,7 +9,8 @@
  * A policy names them, the host's site.conf says which files these are, and the launcher alone
  * reads those: so a jail of each role is tried before anything else is done. What a run can not
  * have is found out there, and what it has stands in the plan's line of the journal and in each
- * record.
+ * record. A jail that is to have GPUs is tried as well: where there are too few, each attempt would
+ * be INFRA, again and again.
  */
 
 struct image_list {

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -92,32 +94,50 @@ int launcher_start(const char *folder, struct launcher *out, struct err *err)
 	return 0;
 }
 
+/* Who may use the socket, as its file says; a group without a name by its number. */
+static void name_group(const char *path, char *out, size_t room)
+{
+	const struct group *group;
+	struct stat info;
+
+	snprintf(out, room, "%s", "proctor");
+	if (stat(path, &info) < 0)
+		return;
+	group = getgrgid(info.st_gid);
+	if (group)
+		snprintf(out, room, "%s", group->gr_name);
+	else
+		snprintf(out, room, "%u", info.st_gid);
+}
+
 /* What a failed connect(2) means, and for whom. */
 static int explain(const char *path, struct err *err)
 {
 	const int why = errno;
+	char group[64];
 
-	if (why == ENOENT)
+	if (why == ENOENT) {
 		err_set(err, ERR_HOST,
 			"proctor's launcher needs root: use sudo; or the service of a shared node, "
 			"which is not there: its administrator starts it by `systemctl enable "
 			"--now "
 			"proctor-launcher.socket`, and it listens at '%s'",
 			path);
-	else if (why == EACCES || why == EPERM)
+	} else if (why == EACCES || why == EPERM) {
+		name_group(path, group, sizeof(group));
 		err_set(err, ERR_HOST,
 			"this account may not use proctor's launcher: the administrator can add it "
-			"to "
-			"the group of '%s' (usermod -aG proctor NAME), which takes a new login; or "
+			"to the group of '%s' (usermod -aG %s NAME), which takes a new login; or "
 			"use sudo",
-			path);
-	else if (why == ECONNREFUSED)
+			path, group);
+	} else if (why == ECONNREFUSED) {
 		err_set(err, ERR_HOST,
 			"nobody serves '%s': its administrator starts the service by `systemctl "
 			"restart proctor-launcher.socket`",
 			path);
-	else
+	} else {
 		return err_host(err, "connect to proctor's launcher at '%s'", path);
+	}
 	err->sys = why;
 	return -1;
 }

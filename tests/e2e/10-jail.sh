@@ -62,6 +62,11 @@ it 'passes arguments on as they are'
 run proctor jail -- printf '<%s>' 'a b' '' '*' '$HOME' 'ö' '--wall'
 printf '<a b><><*><$HOME><ö><--wall>' | cmp -s - "$scratch/out" || fail 'other arguments came'
 
+it 'knows no variable without a name'
+run proctor jail --env =x -- true
+expect_code 2
+expect_err "option --env: '=x' is not NAME=VALUE"
+
 it 'gives the command an empty standard input and a small environment'
 run sh -c 'echo secret | SECRET=1 "$0" jail --env ONE=1 --env "TWO=a b=c" -- sh -c "cat; env | sort"' "$jail"
 expect_code 0
@@ -134,16 +139,35 @@ it 'gives 125 for a failure of its own'
 run proctor jail --archive /nonexistent/folder/file -- true
 expect_code 125
 expect_err "option --archive: create file '/nonexistent/folder/file': No such file"
-touch "$scratch/there"
+echo full >"$scratch/there"
 run proctor jail --archive "$scratch/there" -- true
 expect_code 125
 expect_err 'File exists'
+run proctor jail --put "$scratch/there" -- true
+expect_code 125
+expect_err "option --put: '$scratch/there' is neither a folder nor a tree, such as --archive writes"
 run proctor jail --put /nonexistent -- true
 expect_code 125
 expect_err "option --put: open '/nonexistent'"
 run proctor jail --put /dev/null -- true
 expect_code 125
 expect_err "option --put: '/dev/null' is neither a folder nor a tree"
+
+it 'writes its archive where a call without a jail has left an empty file, and over nothing else'
+run proctor jail --archive "$scratch/again" -- /nonexistent
+expect_code 127
+check test -f "$scratch/again"
+run proctor jail --archive "$scratch/again" -- true
+expect_code 0
+check test -s "$scratch/again"
+touch "$scratch/roots"
+run proctor jail --archive "$scratch/roots" -- true
+expect_code 125
+expect_err 'File exists'
+ln -s "$scratch/nowhere" "$scratch/link"
+run proctor jail --archive "$scratch/link" -- true
+expect_code 125
+expect_err 'File exists'
 
 it 'puts back what was collected, and refuses what is no tree'
 run proctor jail --archive "$scratch/tree" -- sh -c 'mkdir a; echo "of a tree" >a/b; ln -s a link; chmod +x a/b'

@@ -135,7 +135,7 @@ run proctor jail --put /nonexistent -- true
 expect_err '^proctor: (error: )?'
 expect_no_out .
 run proctor jail --wall 100ms -- sleep 60
-expect_err '^proctor: warning: the jail was ended: timeout$'
+expect_err '^proctor: warning: the jail was ended: timeout \(--wall\)$'
 
 it 'takes what stands behind two dashes as the command, whatever its name'
 printf '#!/bin/sh\necho "ran with $*"\n' >"$scratch/put/--wall"

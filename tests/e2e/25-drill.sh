@@ -74,7 +74,7 @@ expect_no_out '^kernel-'
 run proctor drill --json --only id-become-root
 expect_code 0
 check test "$(wc -l <"$scratch/out")" -eq 1
-expect_out '^\{"held":1,"got_through":0,"broken":0,"not_tried":0,"known":0,"stopped":false,"without":\[\],"attacks":\[\{"attack":"id-become-root",.*\}\]\}$'
+expect_out '^\{"schema":"proctor/drill/1",.*"corpus":[0-9]+,"held":1,"got_through":0,"broken":0,"not_tried":0,"known":0,"stopped":false,"without":\[\],"attacks":\[\{"attack":"id-become-root",.*\}\]\}$'
 
 it 'lists what it would try, without root and without trying'
 run setpriv --reuid 65534 --regid 65534 --clear-groups "$e2e_build/proctor" drill --list

@@ -41,6 +41,18 @@ while IFS= read -r line; do
 done <"$scratch/run/journal.jsonl"
 check grep -q '"event":"run.finished"' "$scratch/run/journal.jsonl"
 
+it 'is verified with all its files, and each that was changed is named'
+run proctor report --files "$scratch/run"
+expect_code 0
+cp -R "$scratch/run" "$scratch/changed"
+printf x >>"$scratch/changed/attempts/row-softmax-0002/candidate.tree"
+chmod -R go+rX "$scratch/changed"
+run proctor report --files "$scratch/changed"
+expect_code 3
+expect_err "run '$scratch/changed': journal line [0-9]*: attempts/row-softmax-0002/candidate.tree: "
+run proctor report "$scratch/changed"
+expect_code 0
+
 it 'has each state of each attempt in the journal, in order'
 for i in 1 2 3 4; do
 	states=$(sed -n "s/.*\"event\":\"attempt\.\([a-z]*\)\".*\"attempt\":${i}[,}].*/\1/p" "$scratch/run/journal.jsonl" | grep -v begun | xargs)

@@ -34,11 +34,13 @@ refused "plan.yaml:3: key 'set': the tasks are named by 'tasks' in line 2 alread
 
 it 'names file and line of what the run plan names and is not there'
 plan "tasks: [$task]" 'policy: none.yaml' 'agents: [{ name: a, solution: once }]'
-refused "plan.yaml:3: key 'policy': policy 'none.yaml': No such file" --config "$scratch/plan.yaml"
+refused "plan.yaml:3: key 'policy': policy 'none.yaml': no such file" --config "$scratch/plan.yaml"
 plan "tasks: [$task]" 'agents:' ' - { name: a, solution: once }' ' - { name: b, solution: twice }'
 refused "task '$task': plan.yaml:5: agent 'b': there is no solution 'twice'; there are once" --config "$scratch/plan.yaml"
 plan "tasks: [$task, $scratch/none]" 'agents: [{ name: a, solution: once }]'
 refused "plan.yaml:2: task '$scratch/none': No such file" --config "$scratch/plan.yaml"
+refused "task 'none': there is no such folder; 'proctor tasks list' shows" --agent scripted:once none
+refused "task '$scratch': there is no task.yaml in this folder; 'proctor tasks list $scratch' shows" --agent scripted:once "$scratch"
 refused "there is no solution 'twice'; there are once" --agent scripted:twice "$task"
 
 it 'does the same for whoever calls it by sudo'

@@ -2,7 +2,10 @@
 #include "harness/report/build_facts.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "sandbox/base/fd.h"
 #include "sandbox/landlock.h"
 #include "tests/lib/check.h"
 
@@ -42,4 +45,15 @@ TEST(the_same_as_json)
 	CHECK_INT(json_count(json_member(json_root(&json), "libraries")), 7);
 	CHECK_OK(json_get_text(json_root(&json), "samples_schema", 64, &text, &err));
 	CHECK_STR(text, "proctor/samples/1");
+}
+
+TEST(a_program_is_hashed_as_sha256sum_has_it)
+{
+	auto_fd fd = memfd_create("program", MFD_CLOEXEC);
+	char hash[DIGEST_HEX] = "";
+
+	CHECK(write(fd, "abc", 3) == 3 && lseek(fd, 0, SEEK_SET) == 0);
+	CHECK(build_facts_hash(fd, hash));
+	CHECK_STR(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	CHECK(!build_facts_hash(-1, hash));
 }

@@ -46,6 +46,20 @@ TEST(a_refused_run_is_told_first_with_what_is_missing_before_what_was_not_seen)
 	CHECK(!strstr(out.text, "means kernel"));
 }
 
+TEST(those_that_were_not_seen_for_one_reason_are_told_together)
+{
+	struct doctor doctor = doctor_of(DOCTOR_UNKNOWN);
+	cleanup(str_done) struct str out = STR_INIT;
+
+	doctor.findings[2].way_out = "be root";
+	checks_print(&doctor, &(struct table_style){ .width = 0 }, false, &out);
+	CHECK(strstr(out.text, "\n\nseen, memory (unknown): not seen\n  be root\n"));
+	CHECK(!strstr(out.text, "means memory"));
+	str_clear(&out);
+	checks_print(&doctor, &(struct table_style){ .width = 0 }, true, &out);
+	CHECK(strstr(out.text, "\nmemory (unknown, needed): means memory\n  be root\n"));
+}
+
 TEST(each_check_is_explained_where_that_is_asked_for)
 {
 	const struct doctor doctor = doctor_of(DOCTOR_OK);

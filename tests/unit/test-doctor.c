@@ -101,6 +101,8 @@ TEST(what_is_needed_and_was_not_tried_refuses_a_run)
 
 	host.trials = NULL;
 	host.trials_why = "there is no probe";
+	host.is_jail_tried = false;
+	host.jail_why = "not tried";
 	look(&host);
 	check_finding("memory", DOCTOR_UNKNOWN, true);
 	check_finding("landlock", DOCTOR_UNKNOWN, false);
@@ -108,6 +110,29 @@ TEST(what_is_needed_and_was_not_tried_refuses_a_run)
 	CHECK_STR(doctor_find(&doctor, "memory")->found,
 		  "not tried: there is no probe; the controller is in '/sys/fs/cgroup' (v2)");
 	CHECK(!doctor_find(&doctor, "memory")->is_tried);
+	doctor_done(&doctor);
+}
+
+TEST(what_could_not_be_tried_is_to_be_tried_by_root_and_not_to_be_mended)
+{
+	struct doctor_host host = hosts_good();
+
+	host.trials = NULL;
+	host.trials_why = "only root can try it";
+	host.is_jail_tried = false;
+	host.jail_why = "not tried";
+	look(&host);
+	check_finding("freeze", DOCTOR_UNKNOWN, true);
+	CHECK(strstr(doctor_find(&doctor, "freeze")->way_out, "as root"));
+	CHECK_STR(doctor_find(&doctor, "jail")->way_out, doctor_find(&doctor, "freeze")->way_out);
+	/* With the service's launcher: its jail takes all of them. */
+	host.is_jail_tried = true;
+	host.jail_why = NULL;
+	look(&host);
+	check_finding("freeze", DOCTOR_UNKNOWN, false);
+	host.programs_why = "there is no launcher";
+	look(&host);
+	check_finding("programs", DOCTOR_MISSING, true);
 	doctor_done(&doctor);
 }
 

@@ -9,6 +9,19 @@
 static struct drill_report report;
 static struct str text;
 
+static const char *const weaker[] = { "agent.syscalls:profiler", "accept:swap" };
+static const struct drilled_facts facts = {
+	.program = "0123456789abcdef",
+	.policy = "mine",
+	.policy_sha256 = "fedcba9876543210",
+	.weaker = weaker,
+	.weaker_count = 2,
+	.host = "node-\0337",
+	.kernel = "6.12.1",
+	.began_ns = NS_PER_S,
+	.corpus = 186,
+};
+
 static void add(const char *id, enum drill_seen seen, const char *what)
 {
 	struct drill_result *result = &report.results[report.count++];
@@ -24,7 +37,7 @@ static void print(void)
 	const struct table_style style = { .has_color = false };
 
 	str_clear(&text);
-	drilled_print(&report, &style, &text);
+	drilled_print(&report, &facts, &style, &text);
 }
 
 TEST(all_held_is_a_table_and_a_sum)
@@ -35,6 +48,17 @@ TEST(all_held_is_a_table_and_a_sum)
 	CHECK(strstr(text.text,
 		     "id-become-root  ids, capabilities  refused   held  0.02 s  setuid(0)"));
 	CHECK(strstr(text.text, "\n1 held, 0 got through, 0 broken, 0 n/a\n"));
+}
+
+TEST(what_was_tried_and_where_stands_below)
+{
+	add("id-become-root", DRILL_HELD, "x");
+	print();
+	CHECK(strstr(text.text, "\n1 of the 186 attacks of proctor "));
+	CHECK(strstr(text.text, " (0123456789ab, launcher ?),\nunder policy 'mine' (fedcba987654; "
+				"weaker than the shipped default: agent.syscalls:profiler, "
+				"accept:swap), on node-\\x1b7, Linux 6.12.1, "
+				"1970-01-01T00:00:01Z\n"));
 }
 
 TEST(what_got_through_stands_first_with_its_wall)
@@ -85,11 +109,18 @@ TEST(the_object_says_the_same)
 	add("kernel-bpf", DRILL_GOT, "a map");
 	add("known-lock", DRILL_GOT, "a lock");
 	json_writer_init(&json, &text);
-	drilled_put(&report, &json);
+	drilled_put(&report, &facts, &json);
 	CHECK(json_writer_is_whole(&json));
-	CHECK(strstr(text.text, "{\"held\":0,\"got_through\":1,\"broken\":0,\"not_tried\":0,"
-				"\"known\":1,\"stopped\":false,\"without\":[],\"attacks\":[{"
-				"\"attack\":\"kernel-bpf\",") == text.text);
+	CHECK(strstr(text.text,
+		     "\"corpus\":186,\"held\":0,\"got_through\":1,\"broken\":0,\"not_tried\":0,"
+		     "\"known\":1,\"stopped\":false,\"without\":[],\"attacks\":[{"
+		     "\"attack\":\"kernel-bpf\","));
+	CHECK(strstr(text.text,
+		     "{\"schema\":\"proctor/drill/1\",\"began\":\"1970-01-01T00:00:01Z\","
+		     "\"host\":\"node-\\u001b7\",\"kernel\":\"6.12.1\",") == text.text);
+	CHECK(strstr(text.text, "\"program_sha256\":\"0123456789abcdef\",\"launcher_sha256\":null,"
+				"\"policy\":\"mine\",\"policy_sha256\":\"fedcba9876543210\","
+				"\"weaker\":[\"agent.syscalls:profiler\",\"accept:swap\"],"));
 	CHECK(strstr(text.text, "\"seen\":\"got through\",\"what\":\"a map\",\"us\":20000}"));
 	CHECK(strstr(text.text, "\"seen\":\"known\""));
 }

@@ -63,6 +63,7 @@ TEST(a_jail_is_shown_with_all_that_makes_it)
 		"endings     exited signaled timeout cpu idle oom output full stopped",
 		"\n/usr   ",
 		"\nnull ",
+		"2h  of all processes ",
 		"\nopen files ",
 		"  setrlimit(RLIMIT_NOFILE)\n",
 		"\nnothing outside is reached by: abstract_unix_socket, signal\n",
@@ -71,7 +72,8 @@ TEST(a_jail_is_shown_with_all_that_makes_it)
 		"refused with EPERM, counted and named in the record:\n",
 		"refused ioctls: TIOCSTI, TIOCLINUX, KFD_SET_CU_MASK, ",
 		"KFD_PC_SAMPLE, any other of KFD's\n",
-		"/run/task is as large as what the task gives",
+		"the memory is the policy's, and on top what /run/agent and /run/task can take",
+		"; /run/task is as large as what the task gives",
 	};
 	struct explained jail;
 

@@ -53,6 +53,16 @@ TEST(roles_with_the_hosts_root_have_no_image)
 	arena_done(&arena);
 }
 
+TEST(a_run_that_no_agent_would_have_its_gpus_in_does_not_begin)
+{
+	start();
+	policy.agent.gpus = POLICY_GPUS_MAX;
+	CHECK_INT(look(), -1);
+	CHECK(strstr(err.text, "': agent: jail 'image': ") && strstr(err.text, " GPU"));
+	jails_end(&jails);
+	arena_done(&arena);
+}
+
 TEST(each_image_is_named_with_its_role_and_what_it_holds)
 {
 	start();

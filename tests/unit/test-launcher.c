@@ -162,6 +162,7 @@ TEST(a_service_that_is_not_there_or_not_for_us_is_told_with_a_way_out)
 	check_not_connected(path, "is served by account 65534, not by root");
 	CHECK(chmod(path, 0) == 0);
 	check_not_connected(path, "this account may not use proctor's launcher");
+	check_not_connected(path, "(usermod -aG nogroup NAME)");
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	check_not_connected(name, "is too long");

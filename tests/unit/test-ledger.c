@@ -110,8 +110,8 @@ TEST(memory_and_processes_of_an_account_are_summed_and_can_not_overflow)
 	enter(1, 1000, &half, &any);
 	CHECK_OK(ledger_admit(&ledger, &site, 1000, &half, &err));
 	check_refused(1000, &more,
-		      "account 1000 has jails with 536870912 bytes of memory together: 537919488 "
-		      "more are over the 1073741824 that this host allows an account; end some, or "
+		      "account 1000 has jails with 512MiB of memory together: 513MiB "
+		      "more are over the 1GiB that this host allows an account; end some, or "
 		      "have its administrator raise 'client.memory' in /etc/proctor/site.conf");
 	check_refused(1000, &many,
 		      "account 1000 has jails with 50 processes together: 51 more are over the 100 "
@@ -175,8 +175,8 @@ TEST(jails_outside_of_a_clients_groups_share_what_these_allow)
 	enter(2, 1001, &asked, &job); /* another account in the same job */
 	asked = limits(512 * MIB, 60);
 	CHECK_INT(ledger_clamp(&ledger, &job, "0", &asked, &clamped, &err), -1);
-	CHECK_STR(err.text, "the control groups of the client leave 0 bytes of memory for one more "
-			    "jail, and it takes 16777216: end some, or run it as a job with a "
+	CHECK_STR(err.text, "the control groups of the client leave 0 of memory for one more "
+			    "jail, and it takes 16MiB: end some, or run it as a job with a "
 			    "higher limit");
 	/* In a job of its own below the same group: what that has left, and no more. */
 	job.levels[0].id = 13;

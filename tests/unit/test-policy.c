@@ -141,6 +141,15 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "p.yaml:4: there is no key 'sise' here; the nearest is 'size'" },
 		{ HEAD "agents: {}\n",
 		  "p.yaml:3: there is no key 'agents' here; the nearest is 'agent'" },
+		{ HEAD "gpus: 1\n", "p.yaml:3: there is no key 'gpus' here; the agent has it" },
+		{ HEAD "build: {gpus: 1}\n",
+		  "p.yaml:3: there is no key 'gpus' here; the agent has it" },
+		{ HEAD "worker: {syscalls: [profiler]}\n",
+		  "p.yaml:3: there is no key 'syscalls' here; the agent has it" },
+		{ HEAD "agent: {size: 1GiB}\n",
+		  "p.yaml:3: there is no key 'size' here; a tmpfs has it" },
+		{ HEAD "agent:\n  tmp: {bytes: 1MiB}\n",
+		  "p.yaml:4: there is no key 'bytes' here; there are size, inodes" },
 		{ HEAD "devices: []\n", "p.yaml:3: key 'devices': 'devices' is not supported yet "
 					"by this version; leave it out" },
 		{ HEAD "accept: [time]\n", "p.yaml:3: key 'accept': 'time' is not one of: memory, "
@@ -155,7 +164,8 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		{ HEAD "worker:\n  shm: {size: 2GiB}\n",
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp and shm "
 		  "can "
-		  "take, with 2KiB for each inode and 64MiB to work in: 2195MiB" },
+		  "take, with 2KiB for each inode and 64MiB to work in: 2195MiB; give more, or "
+		  "these less" },
 		{ HEAD "agent: {image: a/b}\n",
 		  "p.yaml:3: key 'image': 'a/b' is not an image's name: 1 to 31 letters, digits, "
 		  "'-', '_' and '.', or host" },
@@ -167,7 +177,8 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "root" },
 		{ HEAD "worker: {image: a, changes: {size: 2GiB}}\n",
 		  "p.yaml:3: key 'worker': memory of 1024MiB is less than workspace, tmp, shm and "
-		  "changes can take, with 2KiB for each inode and 64MiB to work in: 2243MiB" },
+		  "changes can take, with 2KiB for each inode and 64MiB to work in: 2243MiB; give "
+		  "more, or these less" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -91,8 +91,11 @@ TEST(what_is_no_file_is_refused_before_it_is_read)
 	static const struct {
 		const char *path, *error;
 	} cases[] = {
-		{ "none.yaml", "policy 'none.yaml': No such file or directory" },
-		{ "profile", "policy 'profile': No such file or directory" },
+		{ "none.yaml", "policy 'none.yaml': no such file, and none of those that "
+			       "came with proctor: default, profiler" },
+		{ "no/none.yaml", "policy 'no/none.yaml': No such file or directory" },
+		{ "profile", "policy 'profile': no such file, and none of those that "
+			     "came with proctor: default, profiler" },
 		{ "folder", "policy 'folder': it is no regular file" },
 		{ "fifo", "policy 'fifo': it is no regular file" },
 	};

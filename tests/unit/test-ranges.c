@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/doctor/looks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sandbox/ids.h"
@@ -13,10 +14,32 @@ TEST(the_site_is_told_or_why_it_can_not_be_used)
 
 	CHECK_LOOK(look_site, &host, DOCTOR_OK, "none: jails are root's alone to ask for");
 	host.has_site = true;
-	host.site.device_count = 2;
-	CHECK_LOOK(look_site, &host, DOCTOR_OK, "for the group 'proctor', 2 devices, 0 sources");
+	CHECK_LOOK(look_site, &host, DOCTOR_OK, "for the group 'proctor'; images: 0, GPUs: 0, ");
 	host.site_why = "site.conf:3: key 'x' does not exist";
 	CHECK_LOOK(look_site, &host, DOCTOR_MISSING, "site.conf:3: key 'x' does not exist");
+}
+
+TEST(what_the_site_names_and_is_not_there_is_named)
+{
+	struct doctor_host host = hosts_good();
+	struct site *site = &host.site;
+
+	host.has_site = true;
+	site->source_count = site->device_count = site->folder_count = 1;
+	snprintf(site->sources[0].name, sizeof(site->sources[0].name), "base");
+	snprintf(site->sources[0].path, sizeof(site->sources[0].path), "/dev/null/none");
+	snprintf(site->devices[0].name, sizeof(site->devices[0].name), "fan");
+	snprintf(site->devices[0].path, sizeof(site->devices[0].path), "/dev");
+	snprintf(site->folders[0], sizeof(site->folders[0]), "/none");
+	site->sources[0].kind = SITE_EROFS;
+	CHECK_LOOK(look_site, &host, DOCTOR_DEGRADED,
+		   "; source base: '/dev/null/none' is not there; device fan: '/dev' is no such "
+		   "thing; root.folder: '/none' is not there");
+	snprintf(site->sources[0].path, sizeof(site->sources[0].path), "/");
+	site->sources[0].kind = SITE_FOLDER;
+	snprintf(site->devices[0].path, sizeof(site->devices[0].path), "/dev/null");
+	snprintf(site->folders[0], sizeof(site->folders[0]), "/");
+	CHECK_LOOK(look_site, &host, DOCTOR_OK, "images: 1, GPUs: 0, devices: 1");
 }
 
 TEST(the_range_is_the_sites)

@@ -83,7 +83,8 @@ TEST(a_mistake_is_named_with_file_line_key_and_value)
 		{ "name: abc\npidz: 9\n",
 		  "task.yaml:2: there is no key 'pidz' here; the nearest is 'pids'" },
 		{ "name: abc\nneed: 9\n",
-		  "task.yaml:2: there is no key 'need' here; the nearest is 'name'" },
+		  "task.yaml:2: there is no key 'need' here; there are name, pids, argv, "
+		  "inner, colour, list" },
 		{ "name: abc\nneeds: {gpus: 1}\n",
 		  "task.yaml:2: key 'needs': 'needs' is not supported "
 		  "yet by this version; leave it out" },
@@ -110,7 +111,8 @@ TEST(a_mistake_is_named_with_file_line_key_and_value)
 		{ "name: abc\ncolour: {}\n",
 		  "task.yaml:2: key 'colour': a mapping is not one of: red, green" },
 		{ "name: abc\n\"a\\eb\": 1\n",
-		  "task.yaml:2: there is no key 'a\\x1bb' here; the nearest is 'name'" },
+		  "task.yaml:2: there is no key 'a\\x1bb' here; there are name, pids, argv, "
+		  "inner, colour, list" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -401,7 +401,7 @@ static void walk_map(struct walk *walk, const struct schema *schema, const struc
 	const struct edge edge = { walk->format,   walk->root, map,         map->first,
 				   schema->fields, path,       &walk->arena };
 	const struct edit edit = { .at = map->first, .more = "unheard_of: 1" };
-	const char *const wants[] = { "key 'unheard_of'", schema->open ? NULL : "the nearest is '",
+	const char *const wants[] = { "key 'unheard_of'", schema->open ? NULL : "; there are ",
 				      NULL };
 
 	edges_refuse_edit(&edge, &edit, wants);

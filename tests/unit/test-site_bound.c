@@ -31,17 +31,17 @@ TEST(a_jail_gets_no_more_than_the_site_permits_and_learns_which_key_it_is)
 	CHECK_OK(site_bound(&site, &spec, &err));
 	CHECK_INT(spec.cgroup.cpu_milli, 0);
 	check_bound("jail.memory 1023MiB",
-		    "jail 'test': 1073741824 bytes of memory are more than the 1072693248 that "
+		    "jail 'test': 1GiB of memory are more than the 1023MiB that "
 		    "this host allows a jail: ask for less, or have its administrator raise "
 		    "'jail.memory' in site.conf");
 	check_bound("jail.pids 255", "jail 'test': 256 processes are more than the 255 that this "
 				     "host allows a jail: ask for less, or have its administrator "
 				     "raise 'jail.pids' in site.conf");
-	check_bound("jail.wall 59s", "jail 'test': 60000 ms of time are more than the 59000 that "
+	check_bound("jail.wall 59s", "jail 'test': 1m of time are more than the 59s that "
 				     "this host allows a jail: ask for less, or have its "
 				     "administrator raise 'jail.wall' in site.conf");
 	check_bound("jail.bytes 447MiB",
-		    "jail 'test': 469762048 bytes in its file systems are more than the 468713472 "
+		    "jail 'test': 448MiB in its file systems are more than the 447MiB "
 		    "that this host allows a jail: ask for less, or have its administrator raise "
 		    "'jail.bytes' in site.conf");
 	check_bound("jail.inodes 86015",
@@ -51,7 +51,7 @@ TEST(a_jail_gets_no_more_than_the_site_permits_and_learns_which_key_it_is)
 	spec.collect.wanted = 1;
 	spec.collect.limits.total = 2;
 	check_bound("jail.output 1B",
-		    "jail 'test': 2 bytes to collect are more than the 1 that this host allows a "
+		    "jail 'test': 2B to collect are more than the 1B that this host allows a "
 		    "jail: ask for less, or have its administrator raise 'jail.output' in "
 		    "site.conf");
 	check_bound("root.host no", "jail 'test': this host does not give jails its own /usr as "
@@ -80,7 +80,7 @@ TEST(who_asks_for_no_limit_of_cpu_time_gets_the_sites)
 	CHECK_OK(site_bound(&site, &spec, &err));
 	CHECK_INT(spec.cgroup.cpu_milli, 2000);
 	spec.cgroup.cpu_milli = 2001;
-	check_bound("jail.cpus 2", "jail 'test': 2001 thousandths of a CPU are more than the 2000 "
+	check_bound("jail.cpus 2", "jail 'test': 2.001 CPUs are more than the 2 "
 				   "that this host allows a jail: ask for less, or have its "
 				   "administrator raise 'jail.cpus' in site.conf");
 }

@@ -186,7 +186,7 @@ TEST(what_is_no_yaml_is_named_with_its_line_and_a_way_out)
 		{ "- a\nb: 1\n", "x.yaml:2: ", "(items of one list stand in one column)" },
 		{ "a: - b\n", "x.yaml:1: ", "(a '-' of a list stands on a line of its own)" },
 		{ "a:\n    b: 1\n  c: 2\n", "x.yaml:3: ", "(keys and items of one level" },
-		{ "%YAML 9.9\n---\na: 1\n", "x.yaml:1: ", "(see tasks/README.md" },
+		{ "%YAML 9.9\n---\na: 1\n", "x.yaml:1: ", "(see proctor-task(5) " },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
