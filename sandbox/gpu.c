@@ -44,7 +44,8 @@ struct path_row {
  * below /dev/nvidia-caps, are not supported.
  *
  * In /sys a jail has the folders of its own GPUs, and of kfd the whole topology: its runtime counts
- * the nodes and takes none for missing.
+ * the nodes and takes none for missing. Beside that lies a folder for each process that computes,
+ * with its number on the host and what it uses of each GPU, which is in no jail.
  */
 static const struct vendor {
 	const char *node; /* what the number of its own node stands behind, for people */
@@ -58,7 +59,7 @@ static const struct vendor {
 			{ "dri/renderD%", { "drm" }, 0, "load the driver: modprobe amdgpu" },
 		},
 		.own = {
-			{ GPU_FOLDER,          NOTHING, "sys/devices/virtual/kfd" },
+			{ GPU_FOLDER,          NOTHING, "sys/devices/virtual/kfd/kfd/topology" },
 			{ GPU_LINK,            NOTHING, "sys/class/kfd/kfd" },
 			{ GPU_FOLDER_IF_THERE, NOTHING, "sys/module/amdgpu" },
 			{ GPU_FOLDER,          DEVICE,  "sys/%" },

@@ -63,6 +63,8 @@ stand_in() {
 	mkdir "$dev/pts" "$dev/shm" "$dev/dri" && mount --bind /dev/pts "$dev/pts" && ln -s pts/ptmx "$dev/ptmx"
 	mknod -m 660 "$dev/kfd" c $kfd 0 && mknod "$dev/nvidiactl" c 195 255 && mknod "$dev/nvidia-uvm" c 511 0
 	put "$sys/devices/virtual/kfd/kfd/topology/nodes/0/gpu_id" 0
+	# What kfd shows of each process that computes.
+	put "$sys/devices/virtual/kfd/kfd/proc/4711/vram_51110" 65536
 	mkdir -p "$sys/class/kfd" && ln -s ../../devices/virtual/kfd/kfd "$sys/class/kfd/kfd"
 	amd 1 128 c1
 	amd 2 129 c2
@@ -144,6 +146,8 @@ run proctor jail --gpu 1 -- find /sys -name '*c1:00.0*' -o -name '*226:128*' -o 
 expect_no_out .
 run proctor jail --gpu 2 -- find /sys -name '*kfd*' -o -name '*9b:00*' -o -name '*c1:00*'
 expect_no_out .
+run proctor jail --gpu 1 -- sh -c 'ls /sys/class/kfd/kfd/; find /sys -name 4711'
+expect_out_is topology
 run proctor jail --gpu 1 -- sh -c 'echo 1 >/sys/bus/pci/devices/0000:c2:00.0/vendor'
 expect_err 'Read-only file system'
 
@@ -226,6 +230,7 @@ expect_no_out '^nvidia1 '
 expect_out '^/sys/devices/pci0000:c0/0000:c1:00.0 +bind '
 expect_out '^GPUs +3 +of this host.s 4 +lease '
 expect_out '^set_mempolicy_home_node '
+expect_out '^refused ioctls: TIOCSTI, TIOCLINUX, KFD_SET_CU_MASK, .*KFD_CRIU_OP, .*any other of KFD.s$'
 sed -i 's/3/5/' "$scratch/put/gpu.yaml"
 run proctor policy explain --role agent "$scratch/put/gpu.yaml"
 expect_out '^GPUs +5 +of this host.s 4 +NOTHING on this host'

@@ -182,14 +182,14 @@ TEST(a_jail_sees_of_sys_what_belongs_to_its_gpu)
 	gpu_trees_nvidia("0000:19:00.0", 0);
 	gpu = pick(&host, "0");
 	CHECK_STR(paths_of(&gpu, true),
-		  "F sys/devices/virtual/kfd\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
+		  "F sys/devices/virtual/kfd/kfd/topology\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
 		  "F sys/devices/pci0000:c0/0000:c1:00.0\nL sys/dev/char/226:128\n"
 		  "L sys/class/drm/renderD128\nL sys/class/drm/card1\n"
 		  "L sys/bus/pci/devices/0000:c1:00.0\n");
 	CHECK_STR(paths_of(&gpu, false), "");
 	gpu = pick(&host, "1");
 	CHECK_STR(paths_of(&gpu, true),
-		  "F sys/devices/virtual/kfd\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
+		  "F sys/devices/virtual/kfd/kfd/topology\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
 		  "F sys/devices/platform/amdgpu_xcp_0\nL sys/dev/char/226:129\n"
 		  "L sys/class/drm/renderD129\nL sys/class/drm/card2\n");
 	gpu = pick(&host, "2");

@@ -233,7 +233,7 @@ TEST(the_tree_has_the_seats_gpu_and_hides_the_others)
 	struct gpu_host host = make_host();
 	struct plan plan = plan_of(&host, "0");
 
-	CHECK(has_row(&plan, "sys/devices/virtual/kfd", PLAN_BIND));
+	CHECK(has_row(&plan, "sys/devices/virtual/kfd/kfd/topology", PLAN_BIND));
 	CHECK(has_row(&plan, "sys/devices/pci0000:c0/0000:c1:00.0", PLAN_BIND));
 	CHECK(has_row(&plan, "sys/dev/char/226:128", PLAN_AS_HOST));
 	CHECK(has_row(&plan, "proc/driver/nvidia", PLAN_MASK));
