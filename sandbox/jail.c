@@ -83,6 +83,14 @@ static int take_image(struct jail *jail, struct err *err)
 		return err_set(err, ERR_SYS, "an image that is not listed came this far");
 	if (image_take(host->shelf_fd, host->state_fd, host->image, &jail->image, err) < 0)
 		return -1;
+	if (plan->content[0] != '\0' && strcmp(plan->content, jail->image.digest) != 0)
+		return err_set(
+			err, ERR_HOST,
+			"'%s', '%s' is another one than was asked for: its SHA-256 is %s, and "
+			"should be %s: put that one back",
+			plan->image, host->image->path,
+			jail->image.digest[0] ? jail->image.digest : "not known, of a folder",
+			plan->content);
 	for (size_t i = 0; i < plan->tmpfs_count; i++)
 		if (strcmp(plan->tmpfs[i].path, "/") == 0 &&
 		    image_map(jail->image.mount_fd, jail->ids.base, IDS_PAYLOAD, err) < 0)

@@ -19,7 +19,7 @@
  * a request of another size or version is refused.
  */
 
-enum { WIRE_VERSION = 4 };
+enum { WIRE_VERSION = 5 };
 
 enum request_kind {
 	REQUEST_HELLO = 1, /* answered on the same socket: EVENT_READY, or EVENT_FAILED */

@@ -363,6 +363,26 @@ run proctor resume "$scratch/run-next"
 expect_code 3
 expect_err "the run was planned with another image \('agent next sha256:$was', now 'agent next sha256:$(sum "$images/next.sqfs")'\): put that one back"
 
+it 'gives no attempt of a run another image than the run was planned with'
+# An agent whose work can not be built: the next attempt begins soon.
+printf '#!/bin/sh\necho ... >/work/kernel.c\ntouch /work/ready\nsleep 3\n' >"$scratch/agent"
+chmod 755 "$scratch/agent"
+cp "$images/squash.sqfs" "$images/third.sqfs"
+mv "$images/third.sqfs" "$images/next.sqfs"
+was=$(sum "$images/next.sqfs")
+"$e2e_build/proctor" run --run "$scratch/run-put" --policy "$scratch/next.yaml" --attempts 2 --retries 0 \
+	--agent "scripted:$scratch/agent" "$scratch/row-softmax" >"$scratch/out" 2>"$scratch/err" &
+child=$!
+wait_for grep -qs '"attempt.begun".*"AGENT"' "$scratch/run-put/journal.jsonl"
+variant next sh -c 'echo another >etc/which'
+squash "$scratch/variant" "$images/third.sqfs"
+mv "$images/third.sqfs" "$images/next.sqfs"
+wait "$child"
+expect_out '^row-softmax .* 1 +exited '
+expect_out '^row-softmax .* 2 .*INFRA'
+# shellcheck disable=SC2016 # a pattern
+check grep -qr "is another one than was asked for: its SHA-256 is $(sum "$images/next.sqfs"), and should be $was: put that one back" "$scratch/run-put/attempts"
+
 it 'leaves no mount, no loop device and no process behind'
 expect_no_loops
 expect_nothing_left
