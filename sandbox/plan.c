@@ -291,8 +291,19 @@ static bool is_in_proc(const char *path)
 	return strncmp(path, "/proc/", 6) == 0;
 }
 
-/* Those below /proc, or the others. */
-static void add_extras(struct plan *plan, const struct plan_extras *extras, bool in_proc)
+static bool is_elsewhere(const char *path)
+{
+	return !is_in_proc(path);
+}
+
+/* What the kernel says is so with any root; the host's own folders are not an image's. */
+static bool is_in_sys(const char *path)
+{
+	return strncmp(path, "/sys/", 5) == 0;
+}
+
+static void add_extras(struct plan *plan, const struct plan_extras *extras,
+		       bool (*is_wanted)(const char *path))
 {
 	const char *at = extras->rows;
 
@@ -300,7 +311,7 @@ static void add_extras(struct plan *plan, const struct plan_extras *extras, bool
 		const enum plan_extra kind = (enum plan_extra) at[0];
 		const char *path = at + 1;
 
-		if (is_in_proc(path) != in_proc)
+		if (!is_wanted(path))
 			continue;
 		*add(plan) = (struct plan_row){
 			.kind = kind == PLAN_EXTRA_HIDE ? PLAN_MASK
@@ -316,11 +327,13 @@ static void add_extras(struct plan *plan, const struct plan_extras *extras, bool
 void plan_make(const struct plan_slice *slice, struct plan *out)
 {
 	*out = (struct plan){ .count = 0 };
-	if (slice->root == PLAN_ROOT_IMAGE)
+	if (slice->root == PLAN_ROOT_IMAGE) {
 		add_image(out, slice);
+		add_extras(out, &slice->extras, is_in_sys);
+	}
 	if (slice->root == PLAN_ROOT_HOST) {
 		add_all(out, host_rows, ARRAY_LEN(host_rows));
-		add_extras(out, &slice->extras, false);
+		add_extras(out, &slice->extras, is_elsewhere);
 		for (size_t i = 0; i < PLAN_MASKS_MAX; i++)
 			if (slice->masks[i][0])
 				*add(out) = (struct plan_row){
@@ -332,7 +345,7 @@ void plan_make(const struct plan_slice *slice, struct plan *out)
 	add_all(out, proc_rows, slice->root == PLAN_ROOT_EMPTY ? 1 : ARRAY_LEN(proc_rows));
 	if (slice->root != PLAN_ROOT_EMPTY) {
 		*add(out) = slice->extras.has_nvidia ? nvidia_row : no_nvidia_row;
-		add_extras(out, &slice->extras, true);
+		add_extras(out, &slice->extras, is_in_proc);
 	}
 	for (size_t i = 0; i < slice->tmpfs_count; i++)
 		if (!is_changes(slice, i))

@@ -151,6 +151,30 @@ expect_out_is topology
 run proctor jail --gpu 1 -- sh -c 'echo 1 >/sys/bus/pci/devices/0000:c2:00.0/vendor'
 expect_err 'Read-only file system'
 
+it 'shows the same in an image, which has no /sys of its own'
+mkdir -p "$scratch/root/bin" /etc/proctor && mount -t tmpfs -o mode=755 none /etc/proctor
+for name in sh cat ls; do
+	cp -L "/bin/$name" "$scratch/root/bin/"
+	ldd "/bin/$name" | grep -oE '/[^ ]+' | while read -r library; do
+		mkdir -p "$scratch/root${library%/*}" && cp -L "$library" "$scratch/root$library"
+	done
+done
+printf '%s\n' "source base folder $scratch/root" 'gpu amd 1' 'gpu nvidia 2' >/etc/proctor/site.conf
+run proctor jail --image base --gpu amd -- sh -c 'cat /sys/class/kfd/kfd/topology/nodes/2/gpu_id /sys/bus/pci/devices/0000:c2:00.0/vendor; ls /sys/class/drm /dev/dri'
+expect_code 0
+expect_out_is '51110
+0x1002
+/dev/dri:
+renderD129
+
+/sys/class/drm:
+card2
+renderD129'
+run proctor jail --image base --gpu nvidia -- sh -c 'cat /sys/bus/pci/devices/0000:19:00.0/vendor; ls /sys/bus/pci/devices'
+expect_out_is '0x10de
+0000:19:00.0'
+umount -l /etc/proctor
+
 it 'gives several that share a node that node once'
 run proctor jail --gpu renderD129 --gpu 0000:c1:00.0 -- sh -c 'cd /dev && ls kfd dri/*'
 expect_out_is 'dri/renderD128

@@ -301,6 +301,14 @@ TEST(what_the_launcher_adds_is_in_its_place)
 	plan_make(&slice, &plan);
 	for (size_t i = 0; i < plan.count; i++)
 		CHECK(!strstr(plan.rows[i].target, "opt") && !strstr(plan.rows[i].target, "sys"));
+	/* The host's own folders are not for an image; what the kernel says of a GPU is. */
+	slice.root = PLAN_ROOT_IMAGE;
+	plan_make(&slice, &plan);
+	for (size_t i = 0; i < plan.count; i++)
+		CHECK(!strstr(plan.rows[i].target, "opt"));
+	CHECK_INT(find(&plan, "sys/class/a")->kind, PLAN_AS_HOST);
+	CHECK(find(&plan, "sys/b") > find(&plan, "sys"));
+	CHECK(find(&plan, "proc/driver/x") > find(&plan, "proc"));
 }
 
 TEST(what_nvidias_driver_says_is_for_jails_with_a_gpu_of_theirs)
