@@ -240,6 +240,20 @@ run proctor jail --image bare -- sh -c 'ls -d /proc/self /dev/pts /sys/devices /
 expect_code 0
 expect_out '^uid=1000\(agent\)'
 
+it 'says so where it lies on what no overlay can lie over'
+mkdir "$scratch/layers"
+mount -t tmpfs none "$scratch/layers"
+mkdir "$scratch/layers/1" "$scratch/layers/2" "$scratch/layers/up1" "$scratch/layers/up2" "$scratch/layers/work1" "$scratch/layers/work2"
+mount -t overlay none -o "lowerdir=$scratch/root,upperdir=$scratch/layers/up1,workdir=$scratch/layers/work1" "$scratch/layers/1"
+mount -t overlay none -o "lowerdir=$scratch/layers/1,upperdir=$scratch/layers/up2,workdir=$scratch/layers/work2" "$scratch/layers/2"
+conf "source one folder $scratch/layers/1" "source two folder $scratch/layers/2"
+run proctor jail --image one -- cat /etc/which
+expect_out_is 'the image itself'
+run proctor jail --image two -- true
+expect_code 125
+expect_err "image 'two': it lies on a file system that no overlay can lie over, .* \(see dmesg\): copy it elsewhere: create the overlay: Invalid argument$"
+umount "$scratch/layers/2" "$scratch/layers/1" "$scratch/layers"
+
 it 'takes an image with names that no one would give'
 # shellcheck disable=SC2016 # expanded by the inner shell
 variant names sh -c 'mkdir "opt/$(printf "a\nb\t\033[31m")" && touch "opt/$(printf "\377\376")" "opt/-rf" "opt/ " && ln -s self opt/self && ln -s / opt/loop'
