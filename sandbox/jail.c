@@ -103,6 +103,14 @@ static void drop_image(struct jail *jail)
 	image_done(&jail->image);
 }
 
+/* Before anything of it can use them. */
+static int note_gpus(struct jail *jail, struct err *err)
+{
+	const struct gpu_seat *gpus = jail->host->gpus;
+
+	return gpus ? gpu_seat_note(gpus, jail->init.pid, err) : 0;
+}
+
 /* Not in a worker's jail, which is frozen between two calls, and not for our own collector. */
 static int make_denied(struct jail *jail, struct err *err)
 {
@@ -401,6 +409,7 @@ static const struct step {
 	/* From here on it is somebody's: the steps above need no spec. */
 	{ "landlock", check_landlock, NULL },
 	{ "limits",   set_limits,     NULL },
+	{ "GPUs",     note_gpus,      NULL },
 	{ "image",    take_image,     drop_image },
 	{ "denied",   make_denied,    drop_denied },
 	{ "brief",    send_brief,     NULL },

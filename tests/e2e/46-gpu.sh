@@ -206,6 +206,8 @@ it 'gives a GPU to one jail at a time, and the next free one to whoever takes an
 "$e2e_build/proctor" jail --gpu 0 -- sh -c 'echo runs; sleep 60' >"$scratch/held" &
 held=$!
 wait_for holds "$scratch/held"
+# Whose it is, should the monitor be killed.
+check test -s /run/proctor/gpu-renderD-0128.lock
 run proctor jail --gpu 0000:c1:00.0 -- true
 expect_code 125
 expect_err "the GPU '0000:c1:00.0' \(gfx942\) is another jail's now: wait for its end, or take another GPU"
@@ -215,6 +217,7 @@ run proctor jail --gpu any --gpu any --gpu any --gpu any -- true
 expect_err "1 GPUs are other jails' now, and no other is free"
 kill -TERM "$held"
 wait "$held"
+check_not test -s /run/proctor/gpu-renderD-0128.lock
 run proctor jail --gpu 0 -- ls /dev/dri
 expect_out_is renderD128
 
@@ -222,7 +225,7 @@ it 'gives it back though proctor, the launcher and the monitor are killed'
 "$e2e_build/proctor" jail --gpu 0 -- sh -c 'echo runs; sleep 60' >"$scratch/held" &
 held=$!
 wait_for holds "$scratch/held"
-for process in $(pgrep -f "$e2e_build/proctor-launcher") $held; do
+for process in $(pgrep -f '^proctor-launcher ') $held; do
 	kill -KILL "$process"
 done
 wait "$held" 2>/dev/null
