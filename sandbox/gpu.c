@@ -282,6 +282,10 @@ bool gpu_pick(const struct gpu_host *host, const struct gpus *gpus, const char *
 	    !gpu_number(which + strlen(node), UINT32_MAX, &number, NULL) ||
 	    !gpu_render_device(host->sys_fd, number, &other))
 		return false;
+	/* Of NVIDIA's, say: one more node is no other GPU, and has no other lease. */
+	for (uint32_t i = 0; i < gpus->count; i++)
+		if (strcmp(gpus->list[i].device, other.device) == 0)
+			other = gpus->list[i];
 	*out = other;
 	return true;
 }
