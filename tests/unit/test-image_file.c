@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -122,6 +123,37 @@ TEST(root_alone_may_be_able_to_write_it)
 	CHECK_OK(open_it());
 	CHECK(fchownat(check_folder(), "image", 1, 0, 0) == 0);
 	check_refused("belongs to user 1");
+}
+
+TEST(root_alone_may_be_able_to_put_another_file_there)
+{
+	char real[PATH_MAX], path[PATH_MAX];
+
+	need_root();
+	put_image(IMAGE_SQUASHFS, 4096, 4096);
+	CHECK(mkdirat(check_folder(), "way", 0755) == 0);
+	CHECK(renameat(check_folder(), "image", check_folder(), "way/image") == 0);
+	snprintf(real, sizeof(real), "%s/way/image", check_folder_path());
+	snprintf(path, sizeof(path), "%s/link", check_folder_path());
+	CHECK(symlinkat("way/image", check_folder(), "link") == 0);
+	for (int i = 0; i < 2; i++) {
+		/* By its own path, and by a link to it. */
+		snprintf(source.path, sizeof(source.path), "%s", i == 0 ? real : path);
+		CHECK_OK(open_it());
+		CHECK(fchmodat(check_folder(), "way", 0775, 0) == 0);
+		check_refused("way', on the way to '");
+		CHECK(strstr(err.text, "has mode 0775: root alone may be able to put another file "
+				       "there"));
+		/* Nobody takes root's file away there. */
+		CHECK(fchmodat(check_folder(), "way", 01777, 0) == 0);
+		CHECK_OK(open_it());
+		CHECK(fchmodat(check_folder(), "way", 0755, 0) == 0);
+		CHECK(fchownat(check_folder(), "way", 1, 0, 0) == 0);
+		check_refused("belongs to user 1");
+		CHECK(fchownat(check_folder(), "way", 0, 0, 0) == 0);
+	}
+	CHECK(fchownat(check_folder(), "link", 1, 0, AT_SYMLINK_NOFOLLOW) == 0);
+	check_refused("link', on the way to '");
 }
 
 TEST(a_folder_is_a_folder_and_a_file_is_a_file)
