@@ -44,7 +44,8 @@ struct path_row {
  * below /dev/nvidia-caps, are not supported.
  *
  * In /sys a jail has the folders of its own GPUs, and of kfd the whole topology: its runtime counts
- * the nodes and takes none for missing.
+ * the nodes and takes none for missing. Beside that lies a folder for each process that computes,
+ * with its number on the host and what it uses of each GPU, which is in no jail.
  */
 static const struct vendor {
 	const char *node; /* what the number of its own node stands behind, for people */
@@ -58,7 +59,7 @@ static const struct vendor {
 			{ "dri/renderD%", { "drm" }, 0, "load the driver: modprobe amdgpu" },
 		},
 		.own = {
-			{ GPU_FOLDER,          NOTHING, "sys/devices/virtual/kfd" },
+			{ GPU_FOLDER,          NOTHING, "sys/devices/virtual/kfd/kfd/topology" },
 			{ GPU_LINK,            NOTHING, "sys/class/kfd/kfd" },
 			{ GPU_FOLDER_IF_THERE, NOTHING, "sys/module/amdgpu" },
 			{ GPU_FOLDER,          DEVICE,  "sys/%" },
@@ -281,6 +282,10 @@ bool gpu_pick(const struct gpu_host *host, const struct gpus *gpus, const char *
 	    !gpu_number(which + strlen(node), UINT32_MAX, &number, NULL) ||
 	    !gpu_render_device(host->sys_fd, number, &other))
 		return false;
+	/* Of NVIDIA's, say: one more node is no other GPU, and has no other lease. */
+	for (uint32_t i = 0; i < gpus->count; i++)
+		if (strcmp(gpus->list[i].device, other.device) == 0)
+			other = gpus->list[i];
 	*out = other;
 	return true;
 }

@@ -77,7 +77,8 @@ void gpu_find(const struct gpu_host *host, struct gpus *out);
  *         bus
  *
  * A render node that the compute driver lists as none of its own is taken too, by its name: it is
- * then AMD's, with /dev/kfd. (A virtual machine has such; whoever may name it decides.)
+ * then AMD's, with /dev/kfd, unless the device behind it is in the list (NVIDIA's have such nodes).
+ * (A virtual machine has such; whoever may name it decides.)
  *
  * Return: was there one?
  */

@@ -4,11 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sandbox/base/process.h"
+
 /* By its node's number: the place in a list changes when a GPU comes or goes. */
 static const char *const lease_kinds[GPU_VENDORS] = {
 	[GPU_AMD] = "gpu-renderD",
 	[GPU_NVIDIA] = "gpu-nvidia",
 };
+
+/* In a lease: the jail's pid 1, and when that was started. */
+#define NOTE "%d %llu"
+enum { NOTE_MAX = 64 };
 
 static bool is_same(const struct gpu *one, const struct gpu *two)
 {
@@ -23,15 +29,34 @@ static bool is_among(const struct gpu *gpu, const struct gpu *list, uint32_t cou
 	return false;
 }
 
+/* Is there anything left of the jail that had it, whose monitor was killed? 1, 0 or -1. */
+static int is_left(const struct lease *lease, struct err *err)
+{
+	unsigned long long started;
+	char note[NOTE_MAX];
+	int pid;
+
+	if (lease_read(lease, note, sizeof(note), err) < 0)
+		return -1;
+	return sscanf(note, NOTE, &pid, &started) == 2 && started != 0 &&
+	       process_started(pid) == started;
+}
+
 /* Return: 1 it is ours, 0 another jail has it, -1. */
 static int try_one(struct gpu_seat *seat, const struct gpu *gpu, int leases_fd, struct err *err)
 {
-	int got = lease_try(leases_fd, lease_kinds[gpu->vendor], gpu->number,
-			    &seat->leases[seat->count], err);
+	struct lease *lease = &seat->leases[seat->count];
+	int got = lease_try(leases_fd, lease_kinds[gpu->vendor], gpu->number, lease, err), left;
 
-	if (got > 0)
-		seat->own[seat->count++] = *gpu;
-	return got;
+	if (got <= 0)
+		return got;
+	left = is_left(lease, err);
+	if (left != 0) {
+		lease_done(lease);
+		return left < 0 ? -1 : 0;
+	}
+	seat->own[seat->count++] = *gpu;
+	return 1;
 }
 
 static int not_there(const struct gpu_seat *seat, const char *name, const char *which,
@@ -147,6 +172,17 @@ int gpu_seat_take(const struct site *site, const struct jail_spec *spec,
 	return 0;
 }
 
+int gpu_seat_note(const struct gpu_seat *seat, pid_t pid, struct err *err)
+{
+	char note[NOTE_MAX];
+
+	snprintf(note, sizeof(note), NOTE, (int) pid, (unsigned long long) process_started(pid));
+	for (uint32_t i = 0; i < seat->count; i++)
+		if (lease_note(&seat->leases[i], note, err) < 0)
+			return -1;
+	return 0;
+}
+
 int gpu_seat_devices(const struct gpu_node *nodes, uint32_t count, struct device_slice *out,
 		     struct err *err)
 {
@@ -206,7 +242,12 @@ int gpu_seat_tree(const struct gpus *all, const struct gpu *own, uint32_t count,
 
 void gpu_seat_done(struct gpu_seat *seat)
 {
-	for (uint32_t i = 0; i < seat->count; i++)
+	struct err ignored = ERR_INIT;
+
+	for (uint32_t i = 0; i < seat->count; i++) {
+		/* One that stays names a process that has ended. */
+		best_effort(lease_note(&seat->leases[i], "", &ignored));
 		lease_done(&seat->leases[i]);
+	}
 	seat->count = 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <sys/types.h>
+
 #include "sandbox/devices.h"
 #include "sandbox/gpu.h"
 #include "sandbox/lease.h"
@@ -34,6 +36,15 @@ int gpu_seat_take(const struct site *site, const struct jail_spec *spec,
 		  struct err *err) must_check;
 
 /**
+ * gpu_seat_note() - write down whose the GPUs are
+ * @pid: the jail's pid 1, which ends after all others of it
+ *
+ * Where the monitor is killed its locks go at once, and the jail's processes when the driver is
+ * done with them, or never: so long nobody else takes these GPUs.
+ */
+int gpu_seat_note(const struct gpu_seat *seat, pid_t pid, struct err *err) must_check;
+
+/**
  * gpu_seat_devices() - append nodes of a GPU; one that is there already is not added again
  *
  * Every id may open them: they are the jail's own, on a mount that only it has, and the device
@@ -51,6 +62,6 @@ int gpu_seat_tree(const struct gpus *all, const struct gpu *own, uint32_t count,
 		  struct plan_extras *out, struct err *err) must_check;
 
 /**
- * gpu_seat_done() - give the leases back
+ * gpu_seat_done() - give the leases back; nothing of the jail is left
  */
 void gpu_seat_done(struct gpu_seat *seat);

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -110,6 +111,53 @@ static int check_owner(const struct stat *info, const char *path, struct err *er
 	return 0;
 }
 
+/*
+ * Who may rename in a folder on the way puts another file there; where the sticky bit is set he may
+ * not, if it is root's.
+ */
+static int check_step(const char *step, const char *path, struct err *err)
+{
+	struct stat info;
+
+	if (lstat(step, &info) < 0)
+		return err_host(err, "look at '%s'", step);
+	if (info.st_uid == 0 &&
+	    (!S_ISDIR(info.st_mode) || (info.st_mode & 022) == 0 || (info.st_mode & S_ISVTX) != 0))
+		return 0;
+	return err_set(err, ERR_HOST,
+		       "'%s', on the way to '%s', belongs to user %u and has mode %04o: root alone "
+		       "may be able to put another file there",
+		       step, path, info.st_uid, info.st_mode & 07777U);
+}
+
+static int check_steps(const char *way, const char *path, struct err *err)
+{
+	char step[PATH_MAX];
+
+	for (const char *end = way; end; end = strchr(end + 1, '/')) {
+		snprintf(step, sizeof(step), "%.*s", (int) MAX_OF(end - way, 1), way);
+		if (check_step(step, path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The path that was listed, and where its links have led. */
+static int check_way(int fd, const char *path, struct err *err)
+{
+	char link[64], real[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, real, sizeof(real) - 1);
+	if (len < 0)
+		return err_sys(err, "look at '%s'", link);
+	real[len] = '\0';
+	if (check_steps(path, path, err) < 0 || check_step(path, path, err) < 0)
+		return -1;
+	return check_steps(real, path, err);
+}
+
 int image_open_file(const struct image_source *source, struct image_identity *out, struct err *err)
 {
 	const bool is_folder = source->kind == IMAGE_FOLDER;
@@ -122,7 +170,7 @@ int image_open_file(const struct image_source *source, struct image_identity *ou
 	if (!is_folder && !S_ISREG(info.st_mode))
 		return err_set(err, ERR_HOST, "'%s' is no regular file, and so no image",
 			       source->path);
-	if (check_owner(&info, source->path, err) < 0)
+	if (check_owner(&info, source->path, err) < 0 || check_way(fd, source->path, err) < 0)
 		return -1;
 	if (!is_folder && check_content(fd, source, (uint64_t) info.st_size, err) < 0)
 		return -1;
@@ -188,7 +236,15 @@ static int crypto_open(struct crypto *crypto, struct err *err)
 	return 0;
 }
 
-static int hash(struct crypto *crypto, int fd, unsigned char out[32], struct err *err)
+int image_check_wish(const struct image_wish *wish, struct err *err)
+{
+	if (!wish->is_wanted(wish->context))
+		return err_set(err, ERR_SYS, "nobody waits for it any more");
+	return 0;
+}
+
+static int hash(struct crypto *crypto, int fd, const struct image_wish *wish, unsigned char out[32],
+		struct err *err)
 {
 	enum { BLOCK = 1 << 20 };
 	cleanup(mem_free) char *block = mem_alloc(BLOCK, 1);
@@ -202,6 +258,8 @@ static int hash(struct crypto *crypto, int fd, unsigned char out[32], struct err
 			return err_host(err, "read it");
 		if (crypto->update(crypto->context, block, (size_t) got) != 1)
 			return err_set(err, ERR_SYS, "go on with a SHA-256");
+		if (image_check_wish(wish, err) < 0)
+			return -1;
 		at += got;
 	}
 	if (crypto->final(crypto->context, out, &len) != 1 || len != 32)
@@ -209,14 +267,15 @@ static int hash(struct crypto *crypto, int fd, unsigned char out[32], struct err
 	return 0;
 }
 
-int image_digest(int fd, char out[IMAGE_DIGEST_SIZE], struct err *err)
+int image_digest(int fd, const struct image_wish *wish, char out[IMAGE_DIGEST_SIZE],
+		 struct err *err)
 {
 	cleanup(crypto_done) struct crypto crypto = { .library = NULL };
 	struct image_identity before, after;
 	unsigned char digest[32];
 
 	if (image_identify(fd, &before, err) < 0 || crypto_open(&crypto, err) < 0 ||
-	    hash(&crypto, fd, digest, err) < 0 || image_identify(fd, &after, err) < 0)
+	    hash(&crypto, fd, wish, digest, err) < 0 || image_identify(fd, &after, err) < 0)
 		return err_wrap(err, "digest");
 	if (!image_is_same(&before, &after))
 		return err_set(err, ERR_HOST,

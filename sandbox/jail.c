@@ -72,17 +72,36 @@ static void drop_devices(struct jail *jail)
 	fd_close(&jail->devices_fd); /* the program on the cgroup goes with the cgroup */
 }
 
+/* Before it starts a client has nothing to say but that it wants the end. */
+static bool is_wanted(const void *context)
+{
+	const struct jail *jail = context;
+	struct pollfd client = { .fd = jail->fds->fd[SPEC_FD_CONTROL],
+				 .events = POLLIN | POLLRDHUP };
+
+	return poll(&client, 1, 0) <= 0 && ties_broken(&jail->host->ties) == TIE_NONE;
+}
+
 static int take_image(struct jail *jail, struct err *err)
 {
 	const struct jail_host *host = jail->host;
 	const struct plan_slice *plan = &jail->spec->plan;
+	const struct image_wish wish = { is_wanted, jail };
 
 	if (jail->payload != BRIEF_EXECUTE || plan->root != PLAN_ROOT_IMAGE)
 		return 0;
 	if (!host->image)
 		return err_set(err, ERR_SYS, "an image that is not listed came this far");
-	if (image_take(host->shelf_fd, host->state_fd, host->image, &jail->image, err) < 0)
+	if (image_take(host->shelf_fd, host->state_fd, host->image, &wish, &jail->image, err) < 0)
 		return -1;
+	if (plan->content[0] != '\0' && strcmp(plan->content, jail->image.digest) != 0)
+		return err_set(
+			err, ERR_HOST,
+			"'%s', '%s' is another one than was asked for: its SHA-256 is %s, and "
+			"should be %s: put that one back",
+			plan->image, host->image->path,
+			jail->image.digest[0] ? jail->image.digest : "not known, of a folder",
+			plan->content);
 	for (size_t i = 0; i < plan->tmpfs_count; i++)
 		if (strcmp(plan->tmpfs[i].path, "/") == 0 &&
 		    image_map(jail->image.mount_fd, jail->ids.base, IDS_PAYLOAD, err) < 0)
@@ -93,6 +112,14 @@ static int take_image(struct jail *jail, struct err *err)
 static void drop_image(struct jail *jail)
 {
 	image_done(&jail->image);
+}
+
+/* Before anything of it can use them. */
+static int note_gpus(struct jail *jail, struct err *err)
+{
+	const struct gpu_seat *gpus = jail->host->gpus;
+
+	return gpus ? gpu_seat_note(gpus, jail->init.pid, err) : 0;
 }
 
 /* Not in a worker's jail, which is frozen between two calls, and not for our own collector. */
@@ -393,6 +420,7 @@ static const struct step {
 	/* From here on it is somebody's: the steps above need no spec. */
 	{ "landlock", check_landlock, NULL },
 	{ "limits",   set_limits,     NULL },
+	{ "GPUs",     note_gpus,      NULL },
 	{ "image",    take_image,     drop_image },
 	{ "denied",   make_denied,    drop_denied },
 	{ "brief",    send_brief,     NULL },

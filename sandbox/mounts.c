@@ -31,7 +31,7 @@ static int new_mount(const char *type, const struct mount_option *options, uint6
 		if (fsconfig(context, FSCONFIG_SET_STRING, options->key, options->value, 0) < 0)
 			return err_sys(err, "%s: option %s=%s", type, options->key, options->value);
 	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		return err_sys(err, "create a %s", type);
+		return err_sys(err, "create the %s", type);
 	made = fsmount(context, FSMOUNT_CLOEXEC, (unsigned int) attributes);
 	if (made < 0)
 		return err_sys(err, "mount a %s", type);
@@ -442,8 +442,15 @@ static int begin_image(struct mounts *mounts, const struct plan_row *row, struct
 						form->attributes & ~(uint64_t) MOUNT_ATTR_RDONLY,
 						NULL },
 			  form->options, err);
-	if (overlay < 0)
-		return -1;
+	if (overlay < 0) {
+		if (err->sys != EINVAL)
+			return -1;
+		/* The kernel says why in its log, and nowhere else. */
+		err->kind = ERR_HOST;
+		return err_wrap(err, "it lies on a file system that no overlay can lie over, such "
+				     "as procfs or an overlay on another (see dmesg): copy it "
+				     "elsewhere");
+	}
 	mounts->stage_fd = mounts->root_fd;
 	mounts->root_fd = fd_take(&overlay);
 	return 0;

@@ -202,6 +202,11 @@ static int check_image(const struct plan_slice *slice, struct err *err)
 			       "no path");
 	if (slice->root != PLAN_ROOT_IMAGE && slice->image[0] != '\0')
 		return err_set(err, ERR_INPUT, "image '%s' is not to be the root", slice->image);
+	if (!ends(slice->content, sizeof(slice->content)) ||
+	    (slice->content[0] != '\0' &&
+	     (slice->root != PLAN_ROOT_IMAGE || strlen(slice->content) != 64 ||
+	      strspn(slice->content, "0123456789abcdef") != 64)))
+		return err_set(err, ERR_INPUT, "an image's content is no SHA-256 of an image");
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct tmpfs_slice {
 	uint32_t reserved; /* 0 */
 };
 
+enum { PLAN_CONTENT_SIZE = 68 }; /* of the digest, with the zero byte and what aligns the rest */
 enum { PLAN_TMPFS_MAX = 6, PLAN_MASKS_MAX = 4, PLAN_EXTRAS_MAX = 96, PLAN_EXTRAS_BYTES = 8192 };
 
 /*
@@ -54,6 +55,9 @@ enum plan_root {
 struct plan_slice {
 	uint32_t root;  /* enum plan_root */
 	char image[32]; /* for PLAN_ROOT_IMAGE: the name that the site gives it; else "" */
+	/* The SHA-256 that the image's file has to have, in hexadecimal; "": any, and a folder's.
+	 */
+	char content[PLAN_CONTENT_SIZE];
 	uint32_t tmpfs_count;
 	struct tmpfs_slice tmpfs[PLAN_TMPFS_MAX];
 	/* These two are the launcher's. */

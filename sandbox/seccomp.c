@@ -87,8 +87,10 @@ static const struct listed {
  * take, and can not be included without libdrm's headers.
  */
 #define KFD(number)  ('K' << 8 | (number))
-#define KFD_MASK     0xffff /* type and number */
-#define KFD_ANY_MASK 0xff00 /* type */
+#define KFD_MASK     0xffff     /* type and number */
+#define KFD_ANY_MASK 0xff00     /* type */
+#define NUMBER_MASK  0xff       /* number */
+#define SIZE_MASK    0x3fff0000 /* how long the argument is */
 enum {
 	KFD_GET_VERSION = KFD(0x01),
 	KFD_WAIT_EVENTS = KFD(0x0c),
@@ -111,6 +113,7 @@ enum {
 	KFD_CROSS_MEMORY_COPY = KFD(0x83),
 	KFD_RLC_SPM = KFD(0x84),
 	KFD_PC_SAMPLE = KFD(0x85),
+	KFD_PROFILER = KFD(0x86),
 };
 
 enum test {
@@ -137,7 +140,8 @@ struct condition {
  */
 enum { PASS = 0 };
 
-#define NAMED(value_) .value = (uint32_t) (value_), .text = #value_
+#define NAMED(value_)    .value = (uint32_t) (value_), .text = #value_
+#define NUMBERED(value_) .value = NUMBER_MASK & (value_), .text = #value_, .mask = NUMBER_MASK
 
 /* clang-format off */
 static const struct row {
@@ -153,27 +157,31 @@ static const struct row {
 	/* What runs kernels is listed, by ranges; a request that is newer than this list is refused.
 	   Refused by name: what looks into other processes or saves their state, steers the GPU for
 	   all, hands memory to whoever knows a number, and is not in the kernel at all but in AMD's
-	   package. Consoles, whose keyboards have the same letter, are in no jail. */
-	{ SCMP_SYS(ioctl),     PASS,  { ISNT, 1, .value = KFD(0), .text = "of KFD's letter", .mask = KFD_ANY_MASK } },
+	   package; these under any letter, since the driver itself looks at the number alone. Without
+	   a size it takes all of the argument for zeros, which names nothing of others: of such
+	   requests there are many (FIONREAD, all of nvidia-uvm's). Consoles, whose keyboards have the
+	   same letter, are in no jail. */
+	{ SCMP_SYS(ioctl),     PASS,  { ISNT, 1, .value = KFD(0), .text = "of KFD's letter", .mask = KFD_ANY_MASK }, { IS, 1, .value = 0, .text = "of no size", .mask = SIZE_MASK } },
+	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_DBG_TRAP), .mask = KFD_MASK }, .with = LIST_PROFILER },
+	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_GET_QUEUE_WAVE_STATE), .mask = KFD_MASK }, .with = LIST_PROFILER },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_SET_CU_MASK) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_GET_QUEUE_WAVE_STATE) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_SMI_EVENTS) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_SET_XNACK_MODE) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_CRIU_OP) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_DBG_TRAP) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_IPC_IMPORT_HANDLE) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_IPC_EXPORT_HANDLE) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_DBG_TRAP_OLD) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_CROSS_MEMORY_COPY) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_RLC_SPM) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_PC_SAMPLE) }, .with = LIST_GPU },
+	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NUMBERED(KFD_PROFILER) }, .with = LIST_GPU },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_GET_VERSION), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_WAIT_EVENTS), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_SET_SCRATCH_BACKING_VA), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_UNMAP_MEMORY_FROM_GPU), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_GET_DMABUF_INFO), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_ALLOC_QUEUE_GWS), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_SVM), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     PASS,  { FROM, 1, NAMED(KFD_AVAILABLE_MEMORY), .mask = KFD_MASK }, { UPTO, 1, NAMED(KFD_RUNTIME_ENABLE), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_DBG_TRAP), .mask = KFD_MASK }, .with = LIST_PROFILER },
-	{ SCMP_SYS(ioctl),     PASS,  { IS, 1, NAMED(KFD_GET_QUEUE_WAVE_STATE), .mask = KFD_MASK }, .with = LIST_PROFILER },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_SET_CU_MASK), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_GET_QUEUE_WAVE_STATE), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_SMI_EVENTS), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_SET_XNACK_MODE), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_CRIU_OP), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_DBG_TRAP), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_IPC_IMPORT_HANDLE), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_IPC_EXPORT_HANDLE), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_DBG_TRAP_OLD), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_CROSS_MEMORY_COPY), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_RLC_SPM), .mask = KFD_MASK } },
-	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, NAMED(KFD_PC_SAMPLE), .mask = KFD_MASK } },
 	{ SCMP_SYS(ioctl),     EPERM, { IS, 1, .value = KFD(0), .text = "any other of KFD's", .mask = KFD_ANY_MASK } },
 
 	{ SCMP_SYS(clone),     EPERM, { HAS, 0, .value = NEW_NAMESPACES, .text = "a flag for a new namespace" } },

@@ -49,6 +49,8 @@ struct policy_role {
 	struct policy_environment environment; /* beside, and over, that of the jail */
 	int on_full;                           /* enum policy_on_full */
 	const char *image; /* its root: a name of the host's site.conf, or POLICY_IMAGE_HOST */
+	const char
+		*content; /* the SHA-256 that this has to have; NULL: any. No key, see images.h */
 };
 
 /* Of the host's files a listed set is the root. */

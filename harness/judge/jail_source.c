@@ -189,6 +189,8 @@ static int stop(void *context, struct worker *worker, struct worker_end *out, st
 		*err = event.err;
 		return err_wrap(err, "worker");
 	}
+	if (event.result.flags & JAIL_IMAGE_CHANGED)
+		return err_set(err, ERR_HOST, "worker: the image was written while it was used");
 	*out = end_of(&event);
 	return 0;
 }

@@ -132,6 +132,8 @@ int build_tree(const struct build_job *job, struct build_result *result, struct 
 	result->stopped = outcome.stopped;
 	if (outcome.stopped)
 		return err_set(err, ERR_SYS, "stopped by the operator");
+	if (outcome.last.result.flags & JAIL_IMAGE_CHANGED)
+		return err_set(err, ERR_HOST, "the image was written while it was used");
 	judge_ending(&outcome, result->why, sizeof(result->why));
 	if (result->why[0] == '\0' &&
 	    look_at_products(job->build, spec, job->products_fd, result, err) < 0)

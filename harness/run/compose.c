@@ -163,6 +163,8 @@ void compose_image(const struct policy_role *role, struct jail_spec *spec)
 		return;
 	spec->plan.root = PLAN_ROOT_IMAGE;
 	snprintf(spec->plan.image, sizeof(spec->plan.image), "%s", role->image);
+	if (role->content)
+		snprintf(spec->plan.content, sizeof(spec->plan.content), "%s", role->content);
 	if (role->changes.size > 0)
 		spec_add_tmpfs(spec, "/", role->changes.size, role->changes.inodes);
 }

@@ -21,7 +21,7 @@ static int make_spec(const struct policy *policy, const struct policy_role *role
 	return spec_check(spec, err);
 }
 
-/* Return: "sha256:…", or "folder"; NULL. */
+/* Return: a SHA-256 in hexadecimal, "" for a folder; NULL. */
 static const char *look(const struct policy *policy, const struct policy_role *role,
 			int launcher_fd, int stop_fd, struct arena *arena, struct err *err)
 {
@@ -40,17 +40,15 @@ static const char *look(const struct policy *policy, const struct policy_role *r
 			err_set(err, ERR_SYS, "a folder was executed");
 		return NULL;
 	}
-	if (outcome.last.result.image[0] == '\0')
-		return "folder";
-	return arena_printf(arena, "sha256:%s", outcome.last.result.image);
+	return arena_printf(arena, "%s", outcome.last.result.image);
 }
 
-int images_look(const struct policy *policy, int launcher_fd, int stop_fd, struct arena *arena,
+int images_look(struct policy *policy, int launcher_fd, int stop_fd, struct arena *arena,
 		struct image_list *out, struct err *err)
 {
 	const struct {
 		const char *name;
-		const struct policy_role *role;
+		struct policy_role *role;
 	} roles[] = {
 		{ "agent", &policy->agent },
 		{ "build", &policy->build },
@@ -69,8 +67,10 @@ int images_look(const struct policy *policy, int launcher_fd, int stop_fd, struc
 		if (!content)
 			return err_wrap(err, "policy '%s': %s", policy->name, roles[i].name);
 		if (!is_host)
-			images[found++] =
-				arena_printf(arena, "%s %s %s", roles[i].name, image, content);
+			images[found++] = arena_printf(arena, "%s %s %s%s", roles[i].name, image,
+						       content[0] ? "sha256:" : "folder", content);
+		if (content[0] != '\0')
+			roles[i].role->content = content;
 	}
 	*out = (struct image_list){ images, found };
 	return 0;

@@ -24,9 +24,10 @@ struct image_list {
  * @stop_fd:     readable: the operator wants the end; -1 for none
  * @out:         receives one for each role that has an image; all of it belongs to @arena
  *
- * An image that is not listed, or is none, is an error with the launcher's words.
+ * Each role's `content` is set: from here on its jails have this one, or fail. An image that is not
+ * listed, or is none, is an error with the launcher's words.
  */
-int images_look(const struct policy *policy, int launcher_fd, int stop_fd, struct arena *arena,
+int images_look(struct policy *policy, int launcher_fd, int stop_fd, struct arena *arena,
 		struct image_list *out, struct err *err) must_check;
 
 /**

@@ -2,12 +2,16 @@
 #include "sandbox/base/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/syscalls.h"
 
 /* The filter of a jail knows no clone3(2), whose flags it can not see. */
@@ -71,6 +75,29 @@ int process_wait(struct process *process, int64_t deadline, int *status, struct 
 		if (count == 0 && clock_now() >= deadline)
 			return 0;
 	}
+}
+
+uint64_t process_started(pid_t pid)
+{
+	struct err ignored = ERR_INIT;
+	char path[32], text[1024];
+	unsigned long long ticks;
+	const char *rest;
+	char state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	if (pid <= 0 || io_read_kernel_file(AT_FDCWD, path, text, sizeof(text), &ignored) < 0)
+		return 0;
+	/* Behind its name, which may hold anything; fields 3 and 22 of proc(5). */
+	rest = strrchr(text, ')');
+	if (!rest ||
+	    sscanf(rest + 1,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%llu",
+		   &state, &ticks) != 2 ||
+	    state == 'Z' || state == 'X')
+		return 0;
+	return ticks;
 }
 
 void process_kill(struct process *process)

@@ -44,6 +44,13 @@ int process_wait(struct process *process, int64_t deadline, int *status,
 		 struct err *err) must_check;
 
 /**
+ * process_started() - when a process was started, which with its number names it until the next boot
+ *
+ * Return: ticks since the boot, 0 where there is no such process, or nothing of it but its status.
+ */
+uint64_t process_started(pid_t pid);
+
+/**
  * process_kill() - SIGKILL the process and reap it; it is then PROCESS_INIT, also where somebody
  * else has reaped it. Nothing happens if there is none
  */

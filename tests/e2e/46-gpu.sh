@@ -63,6 +63,8 @@ stand_in() {
 	mkdir "$dev/pts" "$dev/shm" "$dev/dri" && mount --bind /dev/pts "$dev/pts" && ln -s pts/ptmx "$dev/ptmx"
 	mknod -m 660 "$dev/kfd" c $kfd 0 && mknod "$dev/nvidiactl" c 195 255 && mknod "$dev/nvidia-uvm" c 511 0
 	put "$sys/devices/virtual/kfd/kfd/topology/nodes/0/gpu_id" 0
+	# What kfd shows of each process that computes.
+	put "$sys/devices/virtual/kfd/kfd/proc/4711/vram_51110" 65536
 	mkdir -p "$sys/class/kfd" && ln -s ../../devices/virtual/kfd/kfd "$sys/class/kfd/kfd"
 	amd 1 128 c1
 	amd 2 129 c2
@@ -144,8 +146,34 @@ run proctor jail --gpu 1 -- find /sys -name '*c1:00.0*' -o -name '*226:128*' -o 
 expect_no_out .
 run proctor jail --gpu 2 -- find /sys -name '*kfd*' -o -name '*9b:00*' -o -name '*c1:00*'
 expect_no_out .
+run proctor jail --gpu 1 -- sh -c 'ls /sys/class/kfd/kfd/; find /sys -name 4711'
+expect_out_is topology
 run proctor jail --gpu 1 -- sh -c 'echo 1 >/sys/bus/pci/devices/0000:c2:00.0/vendor'
 expect_err 'Read-only file system'
+
+it 'shows the same in an image, which has no /sys of its own'
+mkdir -p "$scratch/root/bin" /etc/proctor && mount -t tmpfs -o mode=755 none /etc/proctor
+for name in sh cat ls; do
+	cp -L "/bin/$name" "$scratch/root/bin/"
+	ldd "/bin/$name" | grep -oE '/[^ ]+' | while read -r library; do
+		mkdir -p "$scratch/root${library%/*}" && cp -L "$library" "$scratch/root$library"
+	done
+done
+printf '%s\n' "source base folder $scratch/root" 'gpu amd 1' 'gpu nvidia 2' >/etc/proctor/site.conf
+run proctor jail --image base --gpu amd -- sh -c 'cat /sys/class/kfd/kfd/topology/nodes/2/gpu_id /sys/bus/pci/devices/0000:c2:00.0/vendor; ls /sys/class/drm /dev/dri'
+expect_code 0
+expect_out_is '51110
+0x1002
+/dev/dri:
+renderD129
+
+/sys/class/drm:
+card2
+renderD129'
+run proctor jail --image base --gpu nvidia -- sh -c 'cat /sys/bus/pci/devices/0000:19:00.0/vendor; ls /sys/bus/pci/devices'
+expect_out_is '0x10de
+0000:19:00.0'
+umount -l /etc/proctor
 
 it 'gives several that share a node that node once'
 run proctor jail --gpu renderD129 --gpu 0000:c1:00.0 -- sh -c 'cd /dev && ls kfd dri/*'
@@ -178,6 +206,8 @@ it 'gives a GPU to one jail at a time, and the next free one to whoever takes an
 "$e2e_build/proctor" jail --gpu 0 -- sh -c 'echo runs; sleep 60' >"$scratch/held" &
 held=$!
 wait_for holds "$scratch/held"
+# Whose it is, should the monitor be killed.
+check test -s /run/proctor/gpu-renderD-0128.lock
 run proctor jail --gpu 0000:c1:00.0 -- true
 expect_code 125
 expect_err "the GPU '0000:c1:00.0' \(gfx942\) is another jail's now: wait for its end, or take another GPU"
@@ -187,6 +217,7 @@ run proctor jail --gpu any --gpu any --gpu any --gpu any -- true
 expect_err "1 GPUs are other jails' now, and no other is free"
 kill -TERM "$held"
 wait "$held"
+check_not test -s /run/proctor/gpu-renderD-0128.lock
 run proctor jail --gpu 0 -- ls /dev/dri
 expect_out_is renderD128
 
@@ -194,7 +225,7 @@ it 'gives it back though proctor, the launcher and the monitor are killed'
 "$e2e_build/proctor" jail --gpu 0 -- sh -c 'echo runs; sleep 60' >"$scratch/held" &
 held=$!
 wait_for holds "$scratch/held"
-for process in $(pgrep -f "$e2e_build/proctor-launcher") $held; do
+for process in $(pgrep -f '^proctor-launcher ') $held; do
 	kill -KILL "$process"
 done
 wait "$held" 2>/dev/null
@@ -226,6 +257,7 @@ expect_no_out '^nvidia1 '
 expect_out '^/sys/devices/pci0000:c0/0000:c1:00.0 +bind '
 expect_out '^GPUs +3 +of this host.s 4 +lease '
 expect_out '^set_mempolicy_home_node '
+expect_out '^refused ioctls: TIOCSTI, TIOCLINUX, KFD_SET_CU_MASK, .*KFD_CRIU_OP, .*any other of KFD.s$'
 sed -i 's/3/5/' "$scratch/put/gpu.yaml"
 run proctor policy explain --role agent "$scratch/put/gpu.yaml"
 expect_out '^GPUs +5 +of this host.s 4 +NOTHING on this host'

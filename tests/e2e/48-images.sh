@@ -240,6 +240,20 @@ run proctor jail --image bare -- sh -c 'ls -d /proc/self /dev/pts /sys/devices /
 expect_code 0
 expect_out '^uid=1000\(agent\)'
 
+it 'says so where it lies on what no overlay can lie over'
+mkdir "$scratch/layers"
+mount -t tmpfs none "$scratch/layers"
+mkdir "$scratch/layers/1" "$scratch/layers/2" "$scratch/layers/up1" "$scratch/layers/up2" "$scratch/layers/work1" "$scratch/layers/work2"
+mount -t overlay none -o "lowerdir=$scratch/root,upperdir=$scratch/layers/up1,workdir=$scratch/layers/work1" "$scratch/layers/1"
+mount -t overlay none -o "lowerdir=$scratch/layers/1,upperdir=$scratch/layers/up2,workdir=$scratch/layers/work2" "$scratch/layers/2"
+conf "source one folder $scratch/layers/1" "source two folder $scratch/layers/2"
+run proctor jail --image one -- cat /etc/which
+expect_out_is 'the image itself'
+run proctor jail --image two -- true
+expect_code 125
+expect_err "image 'two': it lies on a file system that no overlay can lie over, .* \(see dmesg\): copy it elsewhere: create the overlay: Invalid argument$"
+umount "$scratch/layers/2" "$scratch/layers/1" "$scratch/layers"
+
 it 'takes an image with names that no one would give'
 # shellcheck disable=SC2016 # expanded by the inner shell
 variant names sh -c 'mkdir "opt/$(printf "a\nb\t\033[31m")" && touch "opt/$(printf "\377\376")" "opt/-rf" "opt/ " && ln -s self opt/self && ln -s / opt/loop'
@@ -362,6 +376,26 @@ mv "$images/third.sqfs" "$images/next.sqfs"
 run proctor resume "$scratch/run-next"
 expect_code 3
 expect_err "the run was planned with another image \('agent next sha256:$was', now 'agent next sha256:$(sum "$images/next.sqfs")'\): put that one back"
+
+it 'gives no attempt of a run another image than the run was planned with'
+# An agent whose work can not be built: the next attempt begins soon.
+printf '#!/bin/sh\necho ... >/work/kernel.c\ntouch /work/ready\nsleep 3\n' >"$scratch/agent"
+chmod 755 "$scratch/agent"
+cp "$images/squash.sqfs" "$images/third.sqfs"
+mv "$images/third.sqfs" "$images/next.sqfs"
+was=$(sum "$images/next.sqfs")
+"$e2e_build/proctor" run --run "$scratch/run-put" --policy "$scratch/next.yaml" --attempts 2 --retries 0 \
+	--agent "scripted:$scratch/agent" "$scratch/row-softmax" >"$scratch/out" 2>"$scratch/err" &
+child=$!
+wait_for grep -qs '"attempt.begun".*"AGENT"' "$scratch/run-put/journal.jsonl"
+variant next sh -c 'echo another >etc/which'
+squash "$scratch/variant" "$images/third.sqfs"
+mv "$images/third.sqfs" "$images/next.sqfs"
+wait "$child"
+expect_out '^row-softmax .* 1 +exited '
+expect_out '^row-softmax .* 2 .*INFRA'
+# shellcheck disable=SC2016 # a pattern
+check grep -qr "is another one than was asked for: its SHA-256 is $(sum "$images/next.sqfs"), and should be $was: put that one back" "$scratch/run-put/attempts"
 
 it 'leaves no mount, no loop device and no process behind'
 expect_no_loops

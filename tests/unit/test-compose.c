@@ -36,6 +36,8 @@ TEST(an_agents_jail_has_the_tighter_of_both_limits)
 	CHECK_INT(spec.collect.wanted, 1);
 }
 
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 TEST(an_image_of_the_policy_is_the_root_and_changes_are_the_last_tmpfs)
 {
 	static const char *const argv[] = { "/bin/true", NULL };
@@ -59,6 +61,10 @@ TEST(an_image_of_the_policy_is_the_root_and_changes_are_the_last_tmpfs)
 	policy.worker.image = "other";
 	CHECK_OK(compose_worker(&policy, "a.so", "f", 0, &spec, &err));
 	CHECK_STR(spec.plan.image, "other");
+	CHECK_STR(spec.plan.content, "");
+	policy.worker.content = DIGEST;
+	CHECK_OK(compose_worker(&policy, "a.so", "f", 0, &spec, &err));
+	CHECK_STR(spec.plan.content, DIGEST);
 }
 
 TEST(what_an_agent_is_given_lies_in_a_tmpfs_that_holds_it_and_no_more)

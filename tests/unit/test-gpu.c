@@ -158,6 +158,18 @@ TEST(a_render_node_that_kfd_does_not_list_can_be_named)
 	CHECK(!is_there(&host, "renderD129"));
 }
 
+TEST(one_more_node_of_a_gpu_is_no_other_gpu)
+{
+	struct gpu_host host = gpu_trees_host("195 nvidia\n226 drm\n240 kfd\n");
+
+	gpu_trees_nvidia("0000:19:00.0", 0);
+	gpu_trees_put("sys/devices/pci0000:00/0000:19:00.0/drm/renderD130/dev", "226:130\n");
+	gpu_trees_link("sys/dev/char/226:130",
+		       "../../devices/pci0000:00/0000:19:00.0/drm/renderD130");
+	CHECK_INT(pick(&host, "renderD130").vendor, GPU_NVIDIA);
+	CHECK_INT(pick(&host, "renderD130").number, 0);
+}
+
 static const char *paths_of(const struct gpu *gpu, bool is_own)
 {
 	struct gpu_path paths[GPU_PATHS_MAX];
@@ -181,17 +193,19 @@ TEST(a_jail_sees_of_sys_what_belongs_to_its_gpu)
 	gpu_trees_amd(2, 129, "devices/platform/amdgpu_xcp_0");
 	gpu_trees_nvidia("0000:19:00.0", 0);
 	gpu = pick(&host, "0");
-	CHECK_STR(paths_of(&gpu, true),
-		  "F sys/devices/virtual/kfd\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
-		  "F sys/devices/pci0000:c0/0000:c1:00.0\nL sys/dev/char/226:128\n"
-		  "L sys/class/drm/renderD128\nL sys/class/drm/card1\n"
-		  "L sys/bus/pci/devices/0000:c1:00.0\n");
+	CHECK_STR(
+		paths_of(&gpu, true),
+		"F sys/devices/virtual/kfd/kfd/topology\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
+		"F sys/devices/pci0000:c0/0000:c1:00.0\nL sys/dev/char/226:128\n"
+		"L sys/class/drm/renderD128\nL sys/class/drm/card1\n"
+		"L sys/bus/pci/devices/0000:c1:00.0\n");
 	CHECK_STR(paths_of(&gpu, false), "");
 	gpu = pick(&host, "1");
-	CHECK_STR(paths_of(&gpu, true),
-		  "F sys/devices/virtual/kfd\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
-		  "F sys/devices/platform/amdgpu_xcp_0\nL sys/dev/char/226:129\n"
-		  "L sys/class/drm/renderD129\nL sys/class/drm/card2\n");
+	CHECK_STR(
+		paths_of(&gpu, true),
+		"F sys/devices/virtual/kfd/kfd/topology\nL sys/class/kfd/kfd\nI sys/module/amdgpu\n"
+		"F sys/devices/platform/amdgpu_xcp_0\nL sys/dev/char/226:129\n"
+		"L sys/class/drm/renderD129\nL sys/class/drm/card2\n");
 	gpu = pick(&host, "2");
 	CHECK_STR(paths_of(&gpu, true),
 		  "F sys/devices/pci0000:00/0000:19:00.0\nL sys/bus/pci/devices/0000:19:00.0\n"

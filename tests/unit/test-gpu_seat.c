@@ -125,6 +125,47 @@ TEST(a_gpu_is_one_jails_at_a_time)
 	CHECK_STR(failure(&host), "the GPU 'renderD128' is asked for twice, by two names");
 }
 
+/* As the kernel does where a monitor is killed: the note stays. */
+static void lose(struct gpu_seat *lost)
+{
+	lease_done(&lost->leases[0]);
+	lost->count = 0;
+}
+
+TEST(nobody_gets_a_gpu_while_processes_of_the_jail_that_had_it_are_left)
+{
+	struct gpu_host host = make_host();
+	pid_t child = fork();
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	ask_for("1", NULL);
+	CHECK_OK(gpu_seat_take(&site, &spec, &host, check_folder(), &other, &err));
+	CHECK_OK(gpu_seat_note(&other, child, &err));
+	lose(&other);
+	CHECK(strstr(failure(&host), "is another jail's now"));
+	ask_for(SPEC_ANY_GPU, NULL);
+	CHECK_OK(gpu_seat_take(&site, &spec, &host, check_folder(), &seat, &err));
+	CHECK_INT(seat.own[0].number, 128);
+	gpu_seat_done(&seat);
+	/* Ended, and not reaped yet. */
+	CHECK(kill(child, SIGKILL) == 0);
+	CHECK(waitid(P_PID, (id_t) child, &(siginfo_t){ 0 }, WEXITED | WNOWAIT) == 0);
+	ask_for("1", NULL);
+	CHECK_OK(gpu_seat_take(&site, &spec, &host, check_folder(), &other, &err));
+	CHECK_OK(gpu_seat_note(&other, getpid(), &err));
+	/* Given back it is free, whoever had it still lives. */
+	gpu_seat_done(&other);
+	CHECK_OK(gpu_seat_take(&site, &spec, &host, check_folder(), &other, &err));
+	CHECK(waitpid(child, NULL, 0) == child);
+	CHECK_OK(gpu_seat_note(&other, child, &err));
+	lose(&other);
+	CHECK_OK(gpu_seat_take(&site, &spec, &host, check_folder(), &other, &err));
+	gpu_seat_done(&other);
+}
+
 TEST(any_is_one_that_is_free_and_not_asked_for_by_name)
 {
 	struct gpu_host host = make_host();
@@ -233,7 +274,7 @@ TEST(the_tree_has_the_seats_gpu_and_hides_the_others)
 	struct gpu_host host = make_host();
 	struct plan plan = plan_of(&host, "0");
 
-	CHECK(has_row(&plan, "sys/devices/virtual/kfd", PLAN_BIND));
+	CHECK(has_row(&plan, "sys/devices/virtual/kfd/kfd/topology", PLAN_BIND));
 	CHECK(has_row(&plan, "sys/devices/pci0000:c0/0000:c1:00.0", PLAN_BIND));
 	CHECK(has_row(&plan, "sys/dev/char/226:128", PLAN_AS_HOST));
 	CHECK(has_row(&plan, "proc/driver/nvidia", PLAN_MASK));

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,16 @@
 static struct image_source source;
 static struct image_identity identity;
 static struct err err;
+
+static bool counts_down(const void *context)
+{
+	int *left = *(int *const *) context;
+
+	return (*left)-- > 0;
+}
+
+static int left = 1000000, *const left_at = &left;
+static const struct image_wish wish = { counts_down, &left_at };
 
 static void put(const void *bytes, size_t len)
 {
@@ -124,6 +135,37 @@ TEST(root_alone_may_be_able_to_write_it)
 	check_refused("belongs to user 1");
 }
 
+TEST(root_alone_may_be_able_to_put_another_file_there)
+{
+	char real[PATH_MAX], path[PATH_MAX];
+
+	need_root();
+	put_image(IMAGE_SQUASHFS, 4096, 4096);
+	CHECK(mkdirat(check_folder(), "way", 0755) == 0);
+	CHECK(renameat(check_folder(), "image", check_folder(), "way/image") == 0);
+	snprintf(real, sizeof(real), "%s/way/image", check_folder_path());
+	snprintf(path, sizeof(path), "%s/link", check_folder_path());
+	CHECK(symlinkat("way/image", check_folder(), "link") == 0);
+	for (int i = 0; i < 2; i++) {
+		/* By its own path, and by a link to it. */
+		snprintf(source.path, sizeof(source.path), "%s", i == 0 ? real : path);
+		CHECK_OK(open_it());
+		CHECK(fchmodat(check_folder(), "way", 0775, 0) == 0);
+		check_refused("way', on the way to '");
+		CHECK(strstr(err.text, "has mode 0775: root alone may be able to put another file "
+				       "there"));
+		/* Nobody takes root's file away there. */
+		CHECK(fchmodat(check_folder(), "way", 01777, 0) == 0);
+		CHECK_OK(open_it());
+		CHECK(fchmodat(check_folder(), "way", 0755, 0) == 0);
+		CHECK(fchownat(check_folder(), "way", 1, 0, 0) == 0);
+		check_refused("belongs to user 1");
+		CHECK(fchownat(check_folder(), "way", 0, 0, 0) == 0);
+	}
+	CHECK(fchownat(check_folder(), "link", 1, 0, AT_SYMLINK_NOFOLLOW) == 0);
+	check_refused("link', on the way to '");
+}
+
 TEST(a_folder_is_a_folder_and_a_file_is_a_file)
 {
 	need_root();
@@ -177,7 +219,7 @@ TEST(a_digest_is_that_of_the_whole_file)
 		fd = openat(check_folder(), "image", O_RDONLY | O_CLOEXEC);
 		/* From its beginning, wherever the descriptor stands. */
 		CHECK(lseek(fd, 1, SEEK_SET) == 1);
-		CHECK_OK(image_digest(fd, got, &err));
+		CHECK_OK(image_digest(fd, &wish, got, &err));
 		digest_hex(&digest, want);
 		CHECK_STR(got, want);
 	}
@@ -187,6 +229,21 @@ TEST(what_can_not_be_read_has_no_digest)
 {
 	char got[IMAGE_DIGEST_SIZE];
 
-	CHECK_INT(image_digest(check_folder(), got, &err), -1);
+	CHECK_INT(image_digest(check_folder(), &wish, got, &err), -1);
 	CHECK_STR(err.text, "digest: read it: Is a directory");
+}
+
+TEST(nothing_is_read_to_its_end_that_nobody_waits_for)
+{
+	char got[IMAGE_DIGEST_SIZE];
+	auto_fd fd = -1;
+
+	put_image(IMAGE_SQUASHFS, 4096, 4096);
+	/* Holes: so long that the end is not reached by accident. */
+	CHECK(truncate(source.path, INT64_C(1) << 40) == 0);
+	fd = open(source.path, O_RDONLY | O_CLOEXEC);
+	left = 3;
+	CHECK_INT(image_digest(fd, &wish, got, &err), -1);
+	CHECK_STR(err.text, "digest: nobody waits for it any more");
+	CHECK_INT(left, -1);
 }

@@ -174,6 +174,23 @@ TEST(an_image_is_named_and_never_by_a_path)
 	CHECK(!accepts(&slice));
 }
 
+TEST(the_content_of_an_image_is_a_digest_in_hexadecimal)
+{
+	struct plan_slice slice = image_with("a");
+
+	memset(slice.content, 'f', 64);
+	CHECK(accepts(&slice));
+	slice.content[63] = 'F';
+	CHECK(!accepts(&slice));
+	slice.content[63] = '\0';
+	CHECK(!accepts(&slice));
+	memset(slice.content, 'f', sizeof(slice.content));
+	CHECK(!accepts(&slice));
+	slice = slice_with("/work");
+	memset(slice.content, 'f', 64);
+	CHECK(!accepts(&slice));
+}
+
 TEST(the_root_is_the_image_and_nothing_of_the_hosts_files_is_there)
 {
 	struct plan_slice slice = image_with("rocm");
@@ -292,6 +309,11 @@ TEST(what_the_launcher_adds_is_in_its_place)
 	plan_make(&slice, &plan);
 	for (size_t i = 0; i < plan.count; i++)
 		CHECK(!strstr(plan.rows[i].target, "opt") && !strstr(plan.rows[i].target, "sys"));
+	slice.root = PLAN_ROOT_IMAGE;
+	plan_make(&slice, &plan);
+	CHECK_INT(find(&plan, "sys/class/a")->kind, PLAN_AS_HOST);
+	CHECK(find(&plan, "sys/b") > find(&plan, "sys"));
+	CHECK(find(&plan, "proc/driver/x") > find(&plan, "proc"));
 }
 
 TEST(what_nvidias_driver_says_is_for_jails_with_a_gpu_of_theirs)

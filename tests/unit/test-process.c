@@ -178,6 +178,30 @@ TEST(waiting_for_a_process_that_was_reaped_elsewhere_is_an_error)
 	process_kill(&child);
 }
 
+TEST(a_process_is_known_by_its_number_and_its_start)
+{
+	struct process child = start(sleep_long);
+	const uint64_t started = process_started(child.pid);
+	siginfo_t info;
+
+	CHECK(started > 0 && started >= process_started(getpid()));
+	CHECK(started == process_started(child.pid));
+	/* Nothing of it but its status. */
+	CHECK(kill(child.pid, SIGKILL) == 0);
+	CHECK(waitid(P_PID, (id_t) child.pid, &info, WEXITED | WNOWAIT) == 0);
+	CHECK(process_started(child.pid) == 0);
+	process_kill(&child);
+	CHECK(process_started(-1) == 0 && process_started(0) == 0);
+}
+
+TEST(a_name_is_no_field_of_its_status)
+{
+	const uint64_t started = process_started(getpid());
+
+	CHECK(prctl(PR_SET_NAME, ") Z 1 (", 0, 0, 0) == 0);
+	CHECK(started > 0 && process_started(getpid()) == started);
+}
+
 /* What a jail's filter does. */
 static void forbid_clone3(void)
 {

@@ -242,15 +242,51 @@ static void try_kfd(void)
 		{ "RLC_SPM", SYS_ioctl, { -1, KFD(0x84) }, EPERM },
 		{ "PC_SAMPLE", SYS_ioctl, { -1, KFD(0x85) }, EPERM },
 		{ "its last", SYS_ioctl, { -1, KFD(0xff) }, EPERM },
+		/* Under another letter, which kfd does not look at. */
+		{ "SET_CU_MASK as DRM's", SYS_ioctl, { -1, 0xc018641aL }, EPERM },
+		{ "GET_QUEUE_WAVE_STATE as nobody's", SYS_ioctl, { -1, 0xc018001bL }, EPERM },
+		{ "SMI_EVENTS as a terminal's", SYS_ioctl, { -1, 0xc008541fL }, EPERM },
+		{ "SMI_EVENTS of a byte", SYS_ioctl, { -1, 0x0001541fL }, EPERM },
+		{ "SET_XNACK_MODE as NVIDIA's", SYS_ioctl, { -1, 0xc0044621L }, EPERM },
+		{ "CRIU_OP of the largest size", SYS_ioctl, { -1, 0x3fff6622L }, EPERM },
+		{ "DBG_TRAP with garbage", SYS_ioctl, { -1, HIGH | 0xc018ff26L }, EPERM },
+		{ "IPC_IMPORT_HANDLE as DRM's", SYS_ioctl, { -1, 0xc0306480L }, EPERM },
+		{ "PC_SAMPLE as DRM's", SYS_ioctl, { -1, 0xc0206485L }, EPERM },
+		{ "PROFILER as DRM's", SYS_ioctl, { -1, 0xc0206486L }, EPERM },
+		{ "FIONREAD", SYS_ioctl, { -1, FIONREAD }, EBADF },
+		{ "FIONBIO", SYS_ioctl, { -1, FIONBIO }, EBADF },
+		{ "UVM_UNREGISTER_GPU", SYS_ioctl, { -1, 38 }, EBADF },
 		/* Neighbours: other drivers' letters. */
 		{ "DRM", SYS_ioctl, { -1, 0xc0406400L }, EBADF },
-		{ "NVIDIA", SYS_ioctl, { -1, 0xc0384626L }, EBADF },
+		{ "DRM_IOCTL_PRIME_HANDLE_TO_FD", SYS_ioctl, { -1, 0xc00c642dL }, EBADF },
+		{ "the last of amdgpu's", SYS_ioctl, { -1, 0xc018645aL }, EBADF },
+		{ "NVIDIA's first", SYS_ioctl, { -1, 0xc0384627L }, EBADF },
+		{ "NVIDIA's last", SYS_ioctl, { -1, 0xc03846d7L }, EBADF },
 		{ "the letter below", SYS_ioctl, { -1, 0xc0184affL }, EBADF },
 		{ "the letter above", SYS_ioctl, { -1, 0xc0184c00L }, EBADF },
 	};
 
 	enter(SECCOMP_BIT(SECCOMP_EXTRA_GPU));
 	check_calls(calls, ARRAY_LEN(calls));
+}
+
+/* There is no kfd in such a jail: other drivers' requests with these numbers pass. */
+static void try_no_gpu(void)
+{
+	static const struct call calls[] = {
+		{ "FS_IOC_FSGETXATTR", SYS_ioctl, { -1, 0x801c581fL }, EBADF },
+		{ "USBDEVFS_GET_CAPABILITIES", SYS_ioctl, { -1, 0x8004551aL }, EBADF },
+		{ "KVM_GET_REGS", SYS_ioctl, { -1, 0x8090ae81L }, EBADF },
+		{ "KFD_SMI_EVENTS", SYS_ioctl, { -1, KFD(0x1f) }, EPERM },
+	};
+
+	enter(0);
+	check_calls(calls, ARRAY_LEN(calls));
+}
+
+TEST(without_a_gpu_numbers_of_kfd_are_other_drivers)
+{
+	CHECK_INT(status_of(try_no_gpu), 0);
 }
 
 TEST(requests_of_kfd_are_those_that_run_kernels)
@@ -266,6 +302,7 @@ static void try_kfd_profiling(void)
 		{ "CRIU_OP", SYS_ioctl, { -1, KFD(0x22) }, EPERM },
 		{ "SMI_EVENTS", SYS_ioctl, { -1, KFD(0x1f) }, EPERM },
 		{ "RLC_SPM", SYS_ioctl, { -1, KFD(0x84) }, EPERM },
+		{ "DBG_TRAP under another letter", SYS_ioctl, { -1, 0xc0184c26L }, EPERM },
 	};
 
 	enter(SECCOMP_BIT(SECCOMP_EXTRA_GPU) | SECCOMP_BIT(SECCOMP_EXTRA_PROFILER));

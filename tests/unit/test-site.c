@@ -118,6 +118,7 @@ TEST(mistakes_are_told_by_file_line_key_value_and_a_way_out)
 		{ "device a /etc/shadow", "site.conf:1: key 'device': '/etc/shadow' is no plain path below /dev of at most 63 bytes: write 'device NAME /dev/PATH'" },
 		{ "device a /dev/../etc/shadow", "site.conf:1: key 'device': '/dev/../etc/shadow' is no plain path below /dev of at most 63 bytes: write 'device NAME /dev/PATH'" },
 		{ "device a /dev/x\ndevice a /dev/y", "site.conf:2: key 'device': 'a' names a device above already: take another name" },
+		{ "device a /dev/kfd", "site.conf:1: key 'device': '/dev/kfd' comes with a GPU alone, of which a jail has a lease: write 'gpu NAME 0', see proctor-site.conf(5)" },
 		{ "device a", "site.conf:1: key 'device': '' is no plain path below /dev of at most 63 bytes: write 'device NAME /dev/PATH'" },
 		{ "group x\r\n", "site.conf:1: byte 8 of the line is 0x0d: only printable ASCII is possible" },
 		{ "\n\ngro\xc3\xbcp x", "site.conf:3: byte 4 of the line is 0xc3: only printable ASCII is possible" },

@@ -2,7 +2,8 @@
 
 /*
  * nodes FILE…: asks each GPU node what drives it
- * nodes requests FILE: makes requests of kfd's that a jail must not, with arguments of zeros
+ * nodes requests FILE: makes requests of kfd's that a jail must not, with arguments of zeros, once
+ *	under the driver's own letter and once, with " x" behind the name, under another
  *
  * Run in the virtual machine by tests/vm/gpu.sh, outside of jails and inside. One line a file: what
  * its driver says, or why it does not; or a line a request: its name, and what came of it. Exit
@@ -81,14 +82,16 @@ static int make_requests(const char *path)
 		printf("%s: open: %s\n", path, strerror(errno));
 		return 1;
 	}
-	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+	for (size_t i = 0; i < 2 * sizeof(requests) / sizeof(requests[0]); i++) {
+		const unsigned int letter = i % 2 == 0 ? 'K' : 'd';
 		char argument[64] = { 0 };
-		int got = ioctl(
-			node,
-			_IOC(_IOC_READ | _IOC_WRITE, 'K', requests[i].number, requests[i].size),
-			argument);
+		int got = ioctl(node,
+				_IOC(_IOC_READ | _IOC_WRITE, letter, requests[i / 2].number,
+				     requests[i / 2].size),
+				argument);
 
-		printf("%s: %s\n", requests[i].name, got < 0 ? strerror(errno) : "done");
+		printf("%s%s: %s\n", requests[i / 2].name, i % 2 == 0 ? "" : " x",
+		       got < 0 ? strerror(errno) : "done");
 	}
 	close(node);
 	return 0;
