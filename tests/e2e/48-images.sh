@@ -346,7 +346,7 @@ run proctor policy explain "$scratch/policy.yaml"
 expect_code 0
 expect_out '^/ +image +squash +overlay +ro,nosuid,nodev +lowerdir='
 expect_out '^/ +image +ero +overlay +rw,nosuid,nodev +lowerdir='
-expect_out '^/ +1MiB +bytes +tmpfs '
+expect_out '^/ +1MiB +- +tmpfs '
 expect_out '^weaker +no wall than in the shipped default'
 run proctor policy diff default "$scratch/policy.yaml"
 expect_out '^agent\.image +host +squash +other'
