@@ -164,8 +164,8 @@ static void make_note(const struct image *image, char out[NOTE_MAX + 1])
 }
 
 /* From the note of an earlier launcher, or out of the file. */
-static int find_digest(int state_fd, const struct image_source *source, struct image *image,
-		       struct err *err)
+static int find_digest(int state_fd, const struct image_source *source,
+		       const struct image_wish *wish, struct image *image, struct err *err)
 {
 	cleanup(str_done) struct str note = STR_INIT;
 	struct err ignored = ERR_INIT;
@@ -175,7 +175,7 @@ static int find_digest(int state_fd, const struct image_source *source, struct i
 	if (io_read_file(state_fd, name, NOTE_MAX, &note, &ignored) == 0 &&
 	    note_says(note.text, &image->identity, image->digest))
 		return 0;
-	if (image_digest(image->file_fd, image->digest, err) < 0)
+	if (image_digest(image->file_fd, wish, image->digest, err) < 0)
 		return -1;
 	make_note(image, text);
 	/* Without a note the next launcher reads the file again. */
@@ -209,8 +209,10 @@ int image_open_shelf(const char *folder, struct err *err)
 }
 
 /* Return: a locked file, owned by the caller; what is in it is the note about what is mounted. */
-static int lock_place(int shelf_fd, const char *image, struct err *err)
+static int lock_place(int shelf_fd, const char *image, const struct image_wish *wish,
+		      struct err *err)
 {
+	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	char name[64];
 	auto_fd fd = -1;
 
@@ -218,9 +220,13 @@ static int lock_place(int shelf_fd, const char *image, struct err *err)
 	fd = openat(shelf_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "open '%s'", name);
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
 			return err_sys(err, "lock '%s'", name);
+		if (image_check_wish(wish, err) < 0)
+			return -1;
+		nanosleep(&pause, NULL);
+	}
 	return fd_take(&fd);
 }
 
@@ -258,22 +264,22 @@ static int put_on_shelf(int shelf_fd, int lock_fd, const struct image_source *so
 }
 
 static int take_file(int shelf_fd, int state_fd, const struct image_source *source,
-		     struct image *image, struct err *err)
+		     const struct image_wish *wish, struct image *image, struct err *err)
 {
-	auto_fd lock_fd = lock_place(shelf_fd, source->name, err);
+	auto_fd lock_fd = lock_place(shelf_fd, source->name, wish, err);
 
 	if (lock_fd < 0)
 		return -1;
 	if (!is_on_shelf(lock_fd, image) &&
-	    (find_digest(state_fd, source, image, err) < 0 ||
+	    (find_digest(state_fd, source, wish, image, err) < 0 ||
 	     put_on_shelf(shelf_fd, lock_fd, source, image, err) < 0))
 		return -1;
 	image->mount_fd = clone_of(shelf_fd, source->name, err);
 	return image->mount_fd < 0 ? -1 : 0;
 }
 
-int image_take(int shelf_fd, int state_fd, const struct image_source *source, struct image *out,
-	       struct err *err)
+int image_take(int shelf_fd, int state_fd, const struct image_source *source,
+	       const struct image_wish *wish, struct image *out, struct err *err)
 {
 	cleanup(image_done) struct image image = IMAGE_INIT;
 	int result = 0;
@@ -284,7 +290,7 @@ int image_take(int shelf_fd, int state_fd, const struct image_source *source, st
 	if (source->kind == IMAGE_FOLDER)
 		image.mount_fd = clone_of(image.file_fd, "", err);
 	else
-		result = take_file(shelf_fd, state_fd, source, &image, err);
+		result = take_file(shelf_fd, state_fd, source, wish, &image, err);
 	if (image.mount_fd < 0 || result < 0)
 		return err_wrap(err, "'%s', '%s'", source->name, source->path);
 	*out = take(image, IMAGE_INIT);

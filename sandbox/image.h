@@ -46,6 +46,12 @@ struct image {
 
 #define IMAGE_INIT ((struct image){ .mount_fd = -1, .file_fd = -1 })
 
+/* Asked now and then where a large image is read, or somebody else's reading waited for. */
+struct image_wish {
+	bool (*is_wanted)(const void *context); /* false: nobody waits for it any more */
+	const void *context;
+};
+
 /**
  * image_open_shelf() - make the place where this mount namespace keeps its mounted images
  * @folder: where; its folder "images" is covered, in this namespace alone
@@ -59,11 +65,12 @@ int image_open_shelf(const char *folder, struct err *err) must_check;
  * @shelf_fd: from image_open_shelf()
  * @state_fd: the folder that keeps digests for the launchers to come
  *
- * Waits while another process mounts the same image. One that others than root could write, that is
- * cut off or no image at all, is an ERR_HOST error.
+ * Waits while another process mounts the same image, and reads the file if nobody has since the
+ * boot; no longer than @wish says. One that others than root could write, that is cut off or no
+ * image at all, is an ERR_HOST error.
  */
-int image_take(int shelf_fd, int state_fd, const struct image_source *source, struct image *out,
-	       struct err *err) must_check;
+int image_take(int shelf_fd, int state_fd, const struct image_source *source,
+	       const struct image_wish *wish, struct image *out, struct err *err) must_check;
 
 /**
  * image_map() - have root's files of a mount be those of a jail's payload
@@ -112,4 +119,10 @@ bool image_is_same(const struct image_identity *a, const struct image_identity *
  *
  * A file that changes meanwhile is an ERR_HOST error.
  */
-int image_digest(int fd, char out[IMAGE_DIGEST_SIZE], struct err *err) must_check;
+int image_digest(int fd, const struct image_wish *wish, char out[IMAGE_DIGEST_SIZE],
+		 struct err *err) must_check;
+
+/**
+ * image_check_wish() - an error where nobody waits any more
+ */
+int image_check_wish(const struct image_wish *wish, struct err *err) must_check;

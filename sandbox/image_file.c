@@ -236,7 +236,15 @@ static int crypto_open(struct crypto *crypto, struct err *err)
 	return 0;
 }
 
-static int hash(struct crypto *crypto, int fd, unsigned char out[32], struct err *err)
+int image_check_wish(const struct image_wish *wish, struct err *err)
+{
+	if (!wish->is_wanted(wish->context))
+		return err_set(err, ERR_SYS, "nobody waits for it any more");
+	return 0;
+}
+
+static int hash(struct crypto *crypto, int fd, const struct image_wish *wish, unsigned char out[32],
+		struct err *err)
 {
 	enum { BLOCK = 1 << 20 };
 	cleanup(mem_free) char *block = mem_alloc(BLOCK, 1);
@@ -250,6 +258,8 @@ static int hash(struct crypto *crypto, int fd, unsigned char out[32], struct err
 			return err_host(err, "read it");
 		if (crypto->update(crypto->context, block, (size_t) got) != 1)
 			return err_set(err, ERR_SYS, "go on with a SHA-256");
+		if (image_check_wish(wish, err) < 0)
+			return -1;
 		at += got;
 	}
 	if (crypto->final(crypto->context, out, &len) != 1 || len != 32)
@@ -257,14 +267,15 @@ static int hash(struct crypto *crypto, int fd, unsigned char out[32], struct err
 	return 0;
 }
 
-int image_digest(int fd, char out[IMAGE_DIGEST_SIZE], struct err *err)
+int image_digest(int fd, const struct image_wish *wish, char out[IMAGE_DIGEST_SIZE],
+		 struct err *err)
 {
 	cleanup(crypto_done) struct crypto crypto = { .library = NULL };
 	struct image_identity before, after;
 	unsigned char digest[32];
 
 	if (image_identify(fd, &before, err) < 0 || crypto_open(&crypto, err) < 0 ||
-	    hash(&crypto, fd, digest, err) < 0 || image_identify(fd, &after, err) < 0)
+	    hash(&crypto, fd, wish, digest, err) < 0 || image_identify(fd, &after, err) < 0)
 		return err_wrap(err, "digest");
 	if (!image_is_same(&before, &after))
 		return err_set(err, ERR_HOST,

@@ -72,16 +72,27 @@ static void drop_devices(struct jail *jail)
 	fd_close(&jail->devices_fd); /* the program on the cgroup goes with the cgroup */
 }
 
+/* Before it starts a client has nothing to say but that it wants the end. */
+static bool is_wanted(const void *context)
+{
+	const struct jail *jail = context;
+	struct pollfd client = { .fd = jail->fds->fd[SPEC_FD_CONTROL],
+				 .events = POLLIN | POLLRDHUP };
+
+	return poll(&client, 1, 0) <= 0 && ties_broken(&jail->host->ties) == TIE_NONE;
+}
+
 static int take_image(struct jail *jail, struct err *err)
 {
 	const struct jail_host *host = jail->host;
 	const struct plan_slice *plan = &jail->spec->plan;
+	const struct image_wish wish = { is_wanted, jail };
 
 	if (jail->payload != BRIEF_EXECUTE || plan->root != PLAN_ROOT_IMAGE)
 		return 0;
 	if (!host->image)
 		return err_set(err, ERR_SYS, "an image that is not listed came this far");
-	if (image_take(host->shelf_fd, host->state_fd, host->image, &jail->image, err) < 0)
+	if (image_take(host->shelf_fd, host->state_fd, host->image, &wish, &jail->image, err) < 0)
 		return -1;
 	if (plan->content[0] != '\0' && strcmp(plan->content, jail->image.digest) != 0)
 		return err_set(

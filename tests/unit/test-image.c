@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -47,9 +48,16 @@ static void make_folder(void)
 	snprintf(source.path, sizeof(source.path), "%s/root", check_folder_path());
 }
 
+static bool always(const void *context)
+{
+	return !context;
+}
+
 static int take_it(void)
 {
-	return image_take(shelf_fd, check_folder(), &source, &image, &err);
+	static const struct image_wish wish = { always, NULL };
+
+	return image_take(shelf_fd, check_folder(), &source, &wish, &image, &err);
 }
 
 TEST(a_folder_becomes_a_read_only_mount_without_a_digest)
@@ -217,4 +225,29 @@ TEST(root_and_the_payload_change_places_and_all_others_keep_theirs)
 		CHECK_INT(info.st_gid, cases[i].seen);
 	}
 	close(shelf_fd);
+}
+
+static void put_head(void)
+{
+	unsigned char head[4096] = { 'h', 's', 'q', 's', [41] = 0x10 };
+	auto_fd fd = openat(check_folder(), "head", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	CHECK_OK(io_write_all(fd, head, sizeof(head), "head", &err));
+	source.kind = IMAGE_SQUASHFS;
+	snprintf(source.path, sizeof(source.path), "%s/head", check_folder_path());
+}
+
+TEST(who_is_not_waited_for_does_not_wait_for_others)
+{
+	static const struct image_wish no_more = { always, "" };
+	auto_fd lock = -1;
+
+	start();
+	make_folder();
+	/* Of an image it has what is looked at before it is mounted. */
+	put_head();
+	lock = openat(shelf_fd, ".test", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(lock >= 0 && flock(lock, LOCK_EX) == 0);
+	CHECK_INT(image_take(shelf_fd, check_folder(), &source, &no_more, &image, &err), -1);
+	CHECK(strstr(err.text, "nobody waits for it any more"));
 }

@@ -18,6 +18,16 @@ static struct image_source source;
 static struct image_identity identity;
 static struct err err;
 
+static bool counts_down(const void *context)
+{
+	int *left = *(int *const *) context;
+
+	return (*left)-- > 0;
+}
+
+static int left = 1000000, *const left_at = &left;
+static const struct image_wish wish = { counts_down, &left_at };
+
 static void put(const void *bytes, size_t len)
 {
 	auto_fd fd =
@@ -209,7 +219,7 @@ TEST(a_digest_is_that_of_the_whole_file)
 		fd = openat(check_folder(), "image", O_RDONLY | O_CLOEXEC);
 		/* From its beginning, wherever the descriptor stands. */
 		CHECK(lseek(fd, 1, SEEK_SET) == 1);
-		CHECK_OK(image_digest(fd, got, &err));
+		CHECK_OK(image_digest(fd, &wish, got, &err));
 		digest_hex(&digest, want);
 		CHECK_STR(got, want);
 	}
@@ -219,6 +229,21 @@ TEST(what_can_not_be_read_has_no_digest)
 {
 	char got[IMAGE_DIGEST_SIZE];
 
-	CHECK_INT(image_digest(check_folder(), got, &err), -1);
+	CHECK_INT(image_digest(check_folder(), &wish, got, &err), -1);
 	CHECK_STR(err.text, "digest: read it: Is a directory");
+}
+
+TEST(nothing_is_read_to_its_end_that_nobody_waits_for)
+{
+	char got[IMAGE_DIGEST_SIZE];
+	auto_fd fd = -1;
+
+	put_image(IMAGE_SQUASHFS, 4096, 4096);
+	/* Holes: so long that the end is not reached by accident. */
+	CHECK(truncate(source.path, INT64_C(1) << 40) == 0);
+	fd = open(source.path, O_RDONLY | O_CLOEXEC);
+	left = 3;
+	CHECK_INT(image_digest(fd, &wish, got, &err), -1);
+	CHECK_STR(err.text, "digest: nobody waits for it any more");
+	CHECK_INT(left, -1);
 }
