@@ -240,9 +240,11 @@ static int exit_code(const struct jail_outcome *outcome, int signal)
 	case EVENT_READY:
 	case EVENT_BUSY:
 	case EVENT_STARTED:
-	case EVENT_FAILED:
 	case EVENT_LOST:
 		return CODE_OURS;
+	case EVENT_FAILED:
+		/* It may have been the wish that it ended for, before it began. */
+		return outcome->stopped ? 128 + signal : CODE_OURS;
 	}
 	switch ((enum ending) result->ending) {
 	case ENDING_EXITED:

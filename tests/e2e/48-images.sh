@@ -264,6 +264,28 @@ expect_out 'M-\^?M-~|M-\^\?'
 expect_err 'Too many levels'
 expect_out '^around$'
 
+it 'stops reading a large image when nobody waits for it any more, and the next one reads it whole'
+cp "$images/squash.sqfs" "$images/large.sqfs"
+truncate -s 1T "$images/large.sqfs" # holes: reading them takes a quarter of an hour
+conf "source large squashfs $images/large.sqfs"
+for signal in TERM KILL; do
+	"$e2e_build/proctor" jail --image large -- true >"$scratch/out" 2>"$scratch/err" &
+	child=$!
+	"$e2e_build/proctor" jail --image large -- true >"$scratch/out.2" 2>"$scratch/err.2" &
+	second=$!
+	sleep 1
+	kill -$signal "$child" "$second"
+	wait "$second"
+	wait "$child"
+	code=$?
+	[ $signal = KILL ] || expect_code 143
+	[ $signal = KILL ] || expect_err 'nobody waits for it any more'
+	expect_nothing_left
+done
+truncate -s "$(stat -c %s "$images/squash.sqfs")" "$images/large.sqfs"
+run proctor jail --image large --json -- true
+expect_out "\"sha256\":\"$(sum "$images/squash.sqfs")\""
+
 it 'refuses what is cut off, empty, of another kind or not there, in one line'
 head -c 4096 "$images/squash.sqfs" >"$images/cut.sqfs"
 head -c 8192 "$images/ero.erofs" >"$images/cut.erofs"
@@ -446,6 +468,7 @@ expect_nothing_left
 
 it 'leaves nothing behind when the launcher is killed'
 for image in squash ero; do
+	: >"$scratch/out"
 	"$e2e_build/proctor" jail --image $image -- sh -c 'echo here; sleep 60' >"$scratch/out" 2>"$scratch/err" &
 	child=$!
 	wait_for grep -q here "$scratch/out"

@@ -45,11 +45,11 @@ it 'is verified with all its files, and each that was changed is named'
 run proctor report --files "$scratch/run"
 expect_code 0
 cp -R "$scratch/run" "$scratch/changed"
-printf x >>"$scratch/changed/attempts/row-softmax-0002/candidate.tree"
+printf x >>"$scratch/changed/attempts/row-softmax-0001/record.json"
 chmod -R go+rX "$scratch/changed"
 run proctor report --files "$scratch/changed"
 expect_code 3
-expect_err "run '$scratch/changed': journal line [0-9]*: attempts/row-softmax-0002/candidate.tree: "
+expect_err "run '$scratch/changed': journal line [0-9]*: 'attempts/row-softmax-0001/record.json' is not what the journal has"
 run proctor report "$scratch/changed"
 expect_code 0
 
