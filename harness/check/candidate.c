@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/cli/signals.h"
+#include "harness/console/signals.h"
 #include "harness/evidence/manifest.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"

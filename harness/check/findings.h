@@ -3,7 +3,7 @@
 
 #include "harness/check/candidate.h"
 #include "harness/check/checking.h"
-#include "harness/report/table.h"
+#include "harness/console/table.h"
 
 /*
  * What proctor-check tells, as text and as JSON

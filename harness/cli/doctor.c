@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
-#include "harness/cli/options.h"
+#include "harness/console/options.h"
 #include "harness/doctor/probing.h"
 #include "harness/doctor/rehearsal.h"
 #include "harness/report/checks.h"

@@ -6,8 +6,8 @@
 
 #include "harness/cli/cli.h"
 #include "harness/cli/jail_places.h"
-#include "harness/cli/options.h"
-#include "harness/cli/signals.h"
+#include "harness/console/options.h"
+#include "harness/console/signals.h"
 #include "harness/run/account.h"
 #include "harness/run/jail.h"
 #include "harness/run/launcher.h"

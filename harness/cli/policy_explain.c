@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
-#include "harness/cli/options.h"
 #include "harness/config/policy_file.h"
+#include "harness/console/options.h"
 #include "harness/explain/explain.h"
 #include "harness/run/account.h"
 #include "sandbox/base/fd.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
-#include "harness/cli/options.h"
+#include "harness/console/options.h"
 #include "harness/report/attempts.h"
 #include "harness/report/brought.h"
 #include "harness/report/journals.h"

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/cli/options.h"
 #include "harness/cli/running.h"
+#include "harness/console/options.h"
 #include "sandbox/base/fd.h"
 
 struct resume_options {

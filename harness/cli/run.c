@@ -8,8 +8,8 @@
 
 #include "harness/cli/cli.h"
 #include "harness/cli/opened.h"
-#include "harness/cli/options.h"
 #include "harness/cli/running.h"
+#include "harness/console/options.h"
 
 struct run_options {
 	struct texts agents;

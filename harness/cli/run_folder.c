@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/run/journal.h"
+#include "harness/evidence/journal.h"
 #include "harness/run/planned.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/cli/signals.h"
+#include "harness/console/signals.h"
 #include "harness/report/attempts.h"
 #include "harness/report/standing.h"
 #include "harness/run/schedule.h"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
-#include "harness/cli/options.h"
 #include "harness/config/catalog.h"
+#include "harness/console/options.h"
 #include "harness/report/tasks.h"
 #include "harness/run/account.h"
 #include "sandbox/base/fd.h"

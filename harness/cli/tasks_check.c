@@ -10,9 +10,9 @@
 
 #include "harness/check/scratch.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/options.h"
-#include "harness/cli/signals.h"
 #include "harness/config/catalog.h"
+#include "harness/console/options.h"
+#include "harness/console/signals.h"
 #include "harness/report/vetted.h"
 #include "harness/run/account.h"
 #include "harness/run/timing_lease.h"

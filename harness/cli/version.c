@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
-#include "harness/cli/options.h"
 #include "harness/config/policy.h"
+#include "harness/console/options.h"
 #include "harness/evidence/digest.h"
 #include "harness/report/build_facts.h"
 #include "sandbox/base/fd.h"

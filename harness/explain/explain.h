@@ -3,8 +3,8 @@
 
 #include "harness/config/policy_diff.h"
 #include "harness/config/task.h"
+#include "harness/console/table.h"
 #include "harness/evidence/json.h"
-#include "harness/report/table.h"
 #include "harness/run/cpus.h"
 #include "sandbox/describe.h"
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "harness/run/journal.h"
+#include "harness/evidence/journal.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/mem.h"
 

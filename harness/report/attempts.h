@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "harness/report/table.h"
+#include "harness/console/table.h"
 #include "harness/run/record.h"
 #include "harness/run/score.h"
 

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
+#include "harness/console/table.h"
 #include "harness/doctor/doctor.h"
-#include "harness/report/table.h"
 
 /*
  * What the doctor found: why a run would be refused, first; a row a check; what to do

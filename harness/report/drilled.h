@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/console/table.h"
 #include "harness/drill/drill.h"
-#include "harness/report/table.h"
 
 /*
  * What a drill found: what got through, first; a row an attack; how many of what

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "harness/run/journal.h"
+#include "harness/evidence/journal.h"
 #include "harness/run/planned.h"
 #include "harness/run/record.h"
 #include "sandbox/base/arena.h"

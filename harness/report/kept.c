@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/evidence/journal.h"
 #include "harness/evidence/manifest.h"
 #include "harness/run/attempt_state.h"
-#include "harness/run/journal.h"
 #include "harness/run/planned.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "harness/console/table.h"
 #include "harness/evidence/json.h"
 #include "harness/report/generalisation.h"
-#include "harness/report/table.h"
 
 /*
  * How agents stand: the figures of generalisation.h for each agent over all its tasks, or for each

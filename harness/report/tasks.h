@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "harness/config/task.h"
-#include "harness/report/table.h"
+#include "harness/console/table.h"
 
 /*
  * Tasks, shown: a row each in a list, and all of one

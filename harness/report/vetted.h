@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "harness/report/table.h"
+#include "harness/console/table.h"
 #include "harness/run/vetting.h"
 
 /*

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
+#include "harness/evidence/journal.h"
 #include "harness/evidence/json.h"
-#include "harness/run/journal.h"
 #include "harness/run/timing_lease.h"
 #include "sandbox/base/err.h"
 #include "sandbox/base/process.h"

@@ -185,25 +185,25 @@ static void send_many(size_t count)
 /* --- the attacks --- */
 
 /* ROLE PATH: a descriptor that names something, and is no right to read it */
-static void path_as(int argc, char **argv)
+static void path_as(char **args)
 {
-	int fd = argc == 2 ? open(argv[1], O_PATH | O_CLOEXEC) : -1;
+	int fd = args[0] && args[1] ? open(args[1], O_PATH | O_CLOEXEC) : -1;
 
 	if (fd < 0)
 		die("open");
 	prepare("cat /work/* <&3; ls -l /proc/self/fd");
-	if (strcmp(argv[0], "program") == 0) {
+	if (strcmp(args[0], "program") == 0) {
 		request.spec.has_program = 1;
 		fds.fd[SPEC_FD_PROGRAM] = fd;
-	} else if (strcmp(argv[0], "tree") == 0) {
+	} else if (strcmp(args[0], "tree") == 0) {
 		request.spec.tree_count = 1;
 		snprintf(request.spec.trees[0].path, sizeof(request.spec.trees[0].path), "/work");
 		request.spec.trees[0].limits = STREAM_LIMITS_DEFAULT;
 		fds.fd[SPEC_FD_TREES] = fd;
-	} else if (strcmp(argv[0], "pass") == 0) {
+	} else if (strcmp(args[0], "pass") == 0) {
 		request.spec.pass_count = 1;
 		fds.fd[SPEC_FD_PASS] = fd;
-	} else if (strcmp(argv[0], "archive") == 0) {
+	} else if (strcmp(args[0], "archive") == 0) {
 		request.spec.collect.wanted = 1;
 		request.spec.collect.wall_ms = 1000;
 		request.spec.collect.limits = STREAM_LIMITS_DEFAULT;
@@ -215,19 +215,19 @@ static void path_as(int argc, char **argv)
 }
 
 /* PATH: a file that is open to be read only, as the place of an archive */
-static void archive_into(int argc, char **argv)
+static void archive_into(char **args)
 {
 	prepare("echo mine >/work/file");
 	request.spec.collect.wanted = 1;
 	request.spec.collect.wall_ms = 1000;
 	request.spec.collect.limits = STREAM_LIMITS_DEFAULT;
-	fds.fd[SPEC_FD_COLLECT] = argc == 1 ? open(argv[0], O_RDONLY | O_CLOEXEC) : -1;
+	fds.fd[SPEC_FD_COLLECT] = args[0] ? open(args[0], O_RDONLY | O_CLOEXEC) : -1;
 	if (fds.fd[SPEC_FD_COLLECT] < 0)
 		die("open");
 	try_request();
 }
 
-static void packets(int argc, char **argv)
+static void packets(char **args)
 {
 	static char big[sizeof(struct wire_request) + 100];
 	static const uint32_t magic = MAGIC;
@@ -241,8 +241,7 @@ static void packets(int argc, char **argv)
 		     { big, sizeof(big) },
 		     { big, sizeof(request) } };
 
-	(void) argc;
-	(void) argv;
+	(void) args;
 	prepare("true");
 	memcpy(big, &request, sizeof(request));
 	memset(big, 0xff, 64);
@@ -263,12 +262,11 @@ static void packets(int argc, char **argv)
 	try_request();
 }
 
-static void descriptors(int argc, char **argv)
+static void descriptors(char **args)
 {
 	int pipes[2], stream[2];
 
-	(void) argc;
-	(void) argv;
+	(void) args;
 	prepare("true");
 	listen_to_the_end(send_request(sizeof(request), -1, 1));
 	listen_to_the_end(send_request(sizeof(request), -1, 20));
@@ -290,22 +288,22 @@ static void descriptors(int argc, char **argv)
 }
 
 /* NAME…: devices that are asked for */
-static void device(int argc, char **argv)
+static void device(char **args)
 {
 	prepare("exit 7");
-	for (int i = 0; i < argc && i < SPEC_DEVICES_MAX; i++) {
+	for (int i = 0; args[i] && i < SPEC_DEVICES_MAX; i++) {
 		snprintf(request.spec.devices[i].name, sizeof(request.spec.devices[i].name), "%s",
-			 argv[i]);
+			 args[i]);
 		request.spec.device_count++;
 	}
 	try_request();
 }
 
 /* WHAT: a limit over the site's, or a path that leads elsewhere */
-static void spec_with(int argc, char **argv)
+static void spec_with(char **args)
 {
 	struct jail_spec *spec = &request.spec;
-	const char *what = argc == 1 ? argv[0] : "";
+	const char *what = args[0] ? args[0] : "";
 
 	prepare("exit 7");
 	if (strcmp(what, "memory") == 0)
@@ -358,9 +356,9 @@ static void spec_with(int argc, char **argv)
 }
 
 /* COUNT: jails that are held at one time; with "wait" as well until somebody ends us */
-static void hold(int argc, char **argv)
+static void hold(char **args)
 {
-	int count = argc > 0 ? atoi(argv[0]) : 1;
+	int count = args[0] ? atoi(args[0]) : 1;
 	static int held[256];
 
 	prepare("exec sleep 30");
@@ -369,18 +367,17 @@ static void hold(int argc, char **argv)
 		listen_to(held[i]);
 		fflush(stdout);
 	}
-	if (argc > 1)
+	if (args[0] && args[1])
 		listen_to_the_end(held[0]);
 }
 
 /* A client that is dead, of which an accomplice keeps everything. */
-static void orphan(int argc, char **argv)
+static void orphan(char **args)
 {
 	pid_t parent = getpid();
 	int jail;
 
-	(void) argc;
-	(void) argv;
+	(void) args;
 	prepare("exec sleep 30");
 	jail = send_request(sizeof(request), -1, 0);
 	listen_to(jail);
@@ -400,17 +397,14 @@ static void orphan(int argc, char **argv)
 }
 
 /* A connection of one process, over which another introduces itself. */
-static void stranger(int argc, char **argv)
+static void stranger(char **args)
 {
 	int status;
 
-	(void) argc;
-	(void) argv;
+	(void) args;
 	if (fork() == 0) {
-		if (wire_hello(launcher_fd, &err) < 0)
-			printf("refused: %s\n", err.text);
-		else
-			printf("granted\n");
+		printf("%s%s\n", wire_hello(launcher_fd, &err) < 0 ? "refused: " : "granted",
+		       err.text);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -418,14 +412,11 @@ static void stranger(int argc, char **argv)
 }
 
 /* Greets without having been spoken to; with a service that is stopped meanwhile. */
-static void early(int argc, char **argv)
+static void early(char **args)
 {
-	(void) argc;
-	(void) argv;
-	if (message_send(launcher_fd,
-			 &(struct wire_head){ MAGIC, WIRE_VERSION, REQUEST_HELLO,
-					      sizeof(struct wire_request) },
-			 sizeof(struct wire_head), NULL, &err) < 0)
+	(void) args;
+	request.head = (struct wire_head){ MAGIC, WIRE_VERSION, REQUEST_HELLO, sizeof(request) };
+	if (message_send(launcher_fd, &request.head, sizeof(request.head), NULL, &err) < 0)
 		die("send");
 	printf("sent\n");
 	fflush(stdout);
@@ -433,25 +424,20 @@ static void early(int argc, char **argv)
 }
 
 /* Asks without having greeted. */
-static void rude(int argc, char **argv)
+static void rude(char **args)
 {
-	(void) argc;
-	(void) argv;
+	(void) args;
 	prepare("true");
 	try_request();
-	if (message_send(
-		    launcher_fd,
-		    &(struct wire_head){ MAGIC, WIRE_VERSION, REQUEST_TIMING, TIMING_ASK_ALONE },
-		    sizeof(struct wire_head), NULL, &err) < 0)
-		die("send");
-	listen_to(launcher_fd);
+	if (wire_timing(launcher_fd, TIMING_ASK_ALONE, &err) < 0)
+		printf("refused: %s\n", err.text);
 }
 
 /*
  * Keeps the monitor's end of the jail's socket, and fills it so that whoever waits for room there
  * waits for ever: the jail has half a second all the same.
  */
-static void stuffed(int argc, char **argv)
+static void stuffed(char **args)
 {
 	struct message_fds sent = MESSAGE_FDS_INIT;
 	int64_t begun = clock_now();
@@ -460,8 +446,7 @@ static void stuffed(int argc, char **argv)
 	struct started_fds started;
 	int pair[2];
 
-	(void) argc;
-	(void) argv;
+	(void) args;
 	prepare("exec sleep 30");
 	request.spec.time.wall_ms = 500;
 	if (message_pair(pair, &err) < 0)
@@ -482,10 +467,10 @@ static void stuffed(int argc, char **argv)
 }
 
 /* COUNT connections at one time. */
-static void crowd(int argc, char **argv)
+static void crowd(char **args)
 {
 	static int all[200];
-	int count = argc > 0 ? atoi(argv[0]) : 1, granted = 1;
+	int count = args[0] ? atoi(args[0]) : 1, granted = 1;
 	struct sockaddr_un address;
 	socklen_t len = sizeof(address);
 
@@ -502,7 +487,7 @@ static void crowd(int argc, char **argv)
 }
 
 /* WHAT…: questions about the timing lease; "wait": until somebody ends us */
-static void timing(int argc, char **argv)
+static void timing(char **args)
 {
 	static const struct name asks[] = {
 		{ "turn", TIMING_ASK_TURN },   { "shared", TIMING_ASK_SHARED },
@@ -510,38 +495,37 @@ static void timing(int argc, char **argv)
 		{ "leave", TIMING_LEAVE },     { NULL, 0 },
 	};
 
-	for (int i = 0; i < argc; i++) {
+	for (int i = 0; args[i]; i++) {
 		int ask, got;
 
-		if (strcmp(argv[i], "wait") == 0) {
+		if (strcmp(args[i], "wait") == 0) {
 			fflush(stdout);
 			pause();
-		} else if (strcmp(argv[i], "sleep") == 0) {
+		} else if (strcmp(args[i], "sleep") == 0) {
 			poll(NULL, 0, 1500);
-		} else if (names_find(asks, argv[i], &ask) == 0) {
+		} else if (names_find(asks, args[i], &ask) == 0) {
 			got = wire_timing(launcher_fd, (enum timing_ask) ask, &err);
-			printf("%s: %s\n", argv[i],
+			printf("%s: %s\n", args[i],
 			       got < 0 ? err.text : (got > 0 ? "granted" : "busy"));
 		}
 	}
 }
 
 /* With "wait" until somebody ends us: descriptors that nobody receives before it closes them. */
-static void linger_unread(int argc, char **argv)
+static void linger_unread(char **args)
 {
-	(void) argv;
+	(void) args;
 	lingering_send(launcher_fd, true);
 	printf("sent\n");
 	fflush(stdout);
-	if (argc > 0)
+	if (args[0])
 		pause();
 }
 
 /* Descriptors that a request without sense has no use for. */
-static void linger_unused(int argc, char **argv)
+static void linger_unused(char **args)
 {
-	(void) argc;
-	(void) argv;
+	(void) args;
 	lingering_send(launcher_fd, false);
 	printf("sent\n");
 	fflush(stdout);
@@ -549,15 +533,14 @@ static void linger_unused(int argc, char **argv)
 }
 
 /* And those of a wish, which has none: the jail has a second all the same. */
-static void linger_wish(int argc, char **argv)
+static void linger_wish(char **args)
 {
 	struct started_fds started;
 	struct pollfd payload;
 	struct event event;
 	int jail;
 
-	(void) argc;
-	(void) argv;
+	(void) args;
 	prepare("exec sleep 30");
 	request.spec.time.wall_ms = 1000;
 	jail = send_request(sizeof(request), -1, 0);
@@ -569,17 +552,16 @@ static void linger_wish(int argc, char **argv)
 }
 
 /* Nothing but the greeting. */
-static void greet(int argc, char **argv)
+static void greet(char **args)
 {
-	(void) argc;
-	(void) argv;
+	(void) args;
 	printf("granted\n");
 }
 
 static const struct {
 	const char *name;
 	enum manners manners;
-	void (*run)(int argc, char **argv);
+	void (*run)(char **args);
 } attacks[] = {
 	{ "archive-into", GREETS, archive_into },
 	{ "crowd", GREETS, crowd },
@@ -609,7 +591,7 @@ int main(int argc, char **argv)
 			continue;
 		open_connection(argv[1], attacks[i].manners);
 		errno = 0;
-		attacks[i].run(argc - 3, argv + 3);
+		attacks[i].run(argv + 3);
 		return 0;
 	}
 	fprintf(stderr, "usage: hostile-client SOCKET ATTACK [ARGUMENT]…\n");

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "harness/run/journal.h"
+#include "harness/evidence/journal.h"
 #include "harness/run/record.h"
 
 /*

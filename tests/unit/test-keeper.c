@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "harness/run/journal.h"
+#include "harness/evidence/journal.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "tests/lib/check.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "harness/evidence/digest.h"
+#include "harness/evidence/journal.h"
 #include "harness/evidence/manifest.h"
-#include "harness/run/journal.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/path.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/run/progress.h"
+#include "harness/console/progress.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/run/journal.h"
+#include "harness/evidence/journal.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/report/table.h"
+#include "harness/console/table.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/cli/options.h"
+#include "harness/console/options.h"
 
 #include <assert.h>
 #include <fcntl.h>

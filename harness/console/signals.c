@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/cli/signals.h"
+#include "harness/console/signals.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/run/progress.h"
+#include "harness/console/progress.h"
 
 #include <string.h>
 
-#include "harness/report/table.h"
+#include "harness/console/table.h"
 #include "sandbox/base/io.h"
 
 #define CLEAR_LINE "\r\033[K"
