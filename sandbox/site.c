@@ -262,10 +262,11 @@ static int set_device(struct reading *at, char *value, struct err *err)
 			      err);
 	/* The requests of kfd that a jail may make are looked at where it has a GPU. */
 	if (strcmp(path, "/dev/kfd") == 0)
-		return refuse(at, path,
-			      "comes with a GPU alone, of which a jail has a lease: write 'gpu NAME "
-			      "0', see proctor-site.conf(5)",
-			      err);
+		return refuse(
+			at, path,
+			"comes with a GPU alone, of which a jail has a lease: write 'gpu NAME "
+			"0', see proctor-site.conf(5)",
+			err);
 	if (site_device(site, name))
 		return refuse(at, name, "names a device above already: take another name", err);
 	if (site->device_count == SITE_DEVICES_MAX)

@@ -44,7 +44,8 @@ int process_wait(struct process *process, int64_t deadline, int *status,
 		 struct err *err) must_check;
 
 /**
- * process_started() - when a process was started, which with its number names it until the next boot
+ * process_started() - when a process was started, which with its number names it until the next
+ * boot
  *
  * Return: ticks since the boot, 0 where there is no such process, or nothing of it but its status.
  */

@@ -221,7 +221,8 @@ TEST(a_jail_with_a_gpu_is_told_with_its_nodes_its_part_of_sys_and_its_calls)
 	add_gpus();
 	make();
 	calls = jail.call_count;
-	CHECK(!find_device("kfd").name && !find_entry("/sys/devices/virtual/kfd/kfd/topology").path);
+	CHECK(!find_device("kfd").name &&
+	      !find_entry("/sys/devices/virtual/kfd/kfd/topology").path);
 	CHECK(find_entry("/proc/driver/nvidia").path);
 	CHECK_OK(spec_add_gpu(&spec, "0000:c1:00.0", &err));
 	make();
