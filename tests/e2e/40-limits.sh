@@ -315,16 +315,16 @@ for limits in '--work 8MiB --files 65536 --tmp 1MiB' '--work 64MiB --files 20000
 	# shellcheck disable=SC2086 # words on purpose
 	run proctor jail $limits --memory 16MiB -- true
 	expect_code 125
-	least=$(sed -n 's/.*less than the \([0-9]*\) that.*/\1/p' "$scratch/err")
+	least=$(sed -n 's/.*less than the \([0-9]*[KMG]*i*B\) that.*/\1/p' "$scratch/err")
 	for _ in $rounds; do
 		# shellcheck disable=SC2086 # the same
-		jail $limits --memory "${least}B" -- ./fill /work /tmp /dev/shm
+		jail $limits --memory "$least" -- ./fill /work /tmp /dev/shm
 		expect_code 0
 		expect_ending exited
 		expect_flag disk_full
 		expect_flag inodes_full
 	done
-	note "$limits: $(value memory_peak) of $least bytes"
+	note "$limits: $(value memory_peak) bytes of $least"
 	[ "$slow" -eq 1 ] || break
 done
 
