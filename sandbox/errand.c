@@ -178,6 +178,7 @@ static int run_monitor(struct server *server, const struct client *client,
 	struct monitor monitor;
 
 	host.clamped = errand->clamped;
+	host.client = client->peer.uid;
 	if (!client->is_private)
 		host.cgroups = &client->place;
 	if (tie(server, client, job_fd, &host.ties, err) < 0)

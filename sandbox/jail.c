@@ -256,7 +256,8 @@ static int start_init(struct jail *jail, struct err *err)
 		return -1;
 	jail->report_fd = pair[0];
 	theirs = pair[1];
-	pid = namespaces_clone_host(cgroup_clone_fd(&jail->cgroup), &jail->init.pid_fd, err);
+	pid = namespaces_clone_host(cgroup_clone_fd(&jail->cgroup), jail->host->client,
+				    &jail->init.pid_fd, err);
 	if (pid == 0)
 		run_init(theirs, jail->host->image_fd);
 	if (pid < 0)

@@ -34,6 +34,7 @@ struct jail_host {
 	int shelf_fd;        /* where images are mounted; -1: the site lists none */
 	uint32_t range_base; /* first host id of the uid ranges */
 	uint32_t range_count;
+	uid_t client; /* who has asked for it; root for all that a private launcher makes */
 	char masks[PLAN_MASKS_MAX][256]; /* proctor's own folders */
 	struct plan_extras extras;       /* what else the tree of this one has */
 	struct gpu_seat *gpus;           /* its own; NULL: none */

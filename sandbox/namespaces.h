@@ -17,11 +17,14 @@
  * namespaces_clone_host() - stage 1: new mount, pid, network, IPC and UTS namespaces
  * @cgroup_fd: the cgroup v2 leaf that the child starts in (CLONE_INTO_CGROUP): moving a process
  *             later would wait milliseconds for the kernel's grace periods
+ * @client:    the kernel counts them as this account's for as long as there are any, which a socket
+ *             or a pidfd keeps that the account was given: root's would be used up by others. It is
+ *             the effective user during the clone, and neither the caller's nor the child's after
  * @pid_fd:    receives the child's pidfd
  *
  * Return: 0 in the child, its pid in the parent, -1 with @err set.
  */
-pid_t namespaces_clone_host(int cgroup_fd, int *pid_fd, struct err *err) must_check;
+pid_t namespaces_clone_host(int cgroup_fd, uid_t client, int *pid_fd, struct err *err) must_check;
 
 /**
  * namespaces_clone_user() - stage 2: a new user namespace, owned by the caller's effective uid

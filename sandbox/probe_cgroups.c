@@ -185,7 +185,7 @@ static int start_inhabited(struct probe *probe, struct inhabited *out, struct er
 	if (open_leaf(probe, &limits, &out->leaf, err) < 0)
 		return -1;
 	out->process.pid =
-		namespaces_clone_host(cgroup_clone_fd(&out->leaf), &out->process.pid_fd, err);
+		namespaces_clone_host(cgroup_clone_fd(&out->leaf), 0, &out->process.pid_fd, err);
 	if (out->process.pid == 0)
 		inhabit(&out->leaf, tell);
 	fd_close(&tell);

@@ -2,11 +2,13 @@
 #include "sandbox/namespaces.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/base/io.h"
 #include "sandbox/net.h"
 #include "tests/lib/check.h"
 
@@ -48,7 +50,7 @@ TEST(stage_1_has_new_namespaces_but_the_hosts_users)
 		read_link(path, ours[i], sizeof(ours[i]));
 	}
 	read_link("/proc/self/ns/user", users, sizeof(users));
-	pid = namespaces_clone_host(open_cgroup(), &pid_fd, &err);
+	pid = namespaces_clone_host(open_cgroup(), 0, &pid_fd, &err);
 	CHECK_OK(pid);
 	if (pid == 0) {
 		char theirs[64];
@@ -69,6 +71,69 @@ TEST(stage_1_has_new_namespaces_but_the_hosts_users)
 	CHECK(pid_fd >= 0);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_INT(status, 0);
+}
+
+/* Root of a user namespace of its own, where a limit is nobody else's: each account may have three.
+ */
+static void enter_users(void)
+{
+	int ready[2], mapped[2], status;
+	struct err err = ERR_INIT;
+	char byte, path[64];
+	pid_t pid;
+
+	CHECK(pipe(ready) == 0 && pipe(mapped) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		CHECK(unshare(CLONE_NEWUSER) == 0);
+		CHECK(write(ready[1], "r", 1) == 1 && read(mapped[0], &byte, 1) == 1);
+		CHECK_OK(io_write_kernel_file(AT_FDCWD, "/proc/sys/user/max_net_namespaces", "3",
+					      &err));
+		return;
+	}
+	CHECK(read(ready[0], &byte, 1) == 1);
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", (int) pid);
+	CHECK_OK(io_write_kernel_file(AT_FDCWD, path, "0 0 10", &err));
+	snprintf(path, sizeof(path), "/proc/%d/gid_map", (int) pid);
+	CHECK_OK(io_write_kernel_file(AT_FDCWD, path, "0 0 10", &err));
+	CHECK(write(mapped[1], "m", 1) == 1);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	_exit(status == 0 ? 0 : 1);
+}
+
+/* Its only process lives as long as the pipe. */
+static int clone_one(uid_t client, const int life[2], struct err *err)
+{
+	int cgroup_fd = open_cgroup(), pid_fd = -1;
+	pid_t pid = namespaces_clone_host(cgroup_fd, client, &pid_fd, err);
+	char byte;
+
+	if (pid == 0) {
+		close(life[1]);
+		_exit(geteuid() == 0 && read(life[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(cgroup_fd);
+	return pid < 0 ? -1 : 0;
+}
+
+TEST(stage_1_is_counted_as_its_clients_and_leaves_others_theirs)
+{
+	struct err err = ERR_INIT;
+	int life[2];
+
+	need_root();
+	enter_users();
+	CHECK(pipe2(life, O_CLOEXEC) == 0);
+	for (int i = 0; i < 3; i++)
+		CHECK_OK(clone_one(1, life, &err));
+	CHECK_INT(clone_one(1, life, &err), -1);
+	CHECK(strstr(err.text, "user 1 has as many as a limit of /proc/sys/user allows"));
+	CHECK_INT(geteuid(), 0);
+	err = (struct err) ERR_INIT;
+	CHECK_OK(clone_one(2, life, &err));
+	CHECK_OK(clone_one(0, life, &err));
+	_exit(0); /* a leak check could not trace who has changed his user */
 }
 
 TEST(stage_2_is_owned_by_the_effective_user)
