@@ -51,7 +51,7 @@ struct launcher {
 };
 
 struct launcher_options {
-	bool listen;
+	bool listen, help;
 	const char *socket; /* a number, or with --listen a path; NULL: systemd's */
 	const char *site;
 };
@@ -197,9 +197,16 @@ static int detach(bool is_service, struct err *err)
 	return 0;
 }
 
+static const char usage[] =
+	"usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] [--prefix=FOLDER]…\n"
+	"Serves the members of a group with jails, see proctor-launcher(8). Without --listen it "
+	"is\n"
+	"started by proctor.\n";
+
 static int parse(struct launcher *launcher, struct launcher_options *out, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
 		{ "listen", no_argument, NULL, 'l' },
 		{ "prefix", required_argument, NULL, 'p' },
 		{ "site", required_argument, NULL, 'c' },
@@ -212,6 +219,9 @@ static int parse(struct launcher *launcher, struct launcher_options *out, int ar
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
+		case 'h':
+			out->help = true;
+			return 0;
 		case 'l':
 			out->listen = true;
 			break;
@@ -306,12 +316,11 @@ int main(int argc, char **argv)
 	process_expect_children();
 	signal(SIGXFSZ, SIG_IGN); /* a limit of the caller's is an error with a name */
 	if (parse(launcher, &options, argc, argv) < 0) {
-		fprintf(stderr, "usage: proctor-launcher --listen [--socket=PATH] [--site=FILE] "
-				"[--prefix=FOLDER]…\n"
-				"Without --listen it is started by proctor, see "
-				"proctor-launcher(8)\n");
+		fputs(usage, stderr);
 		return 2;
 	}
+	if (options.help)
+		return fputs(usage, stdout) < 0;
 	code = options.listen ? serve_all(launcher, &options) : serve_privately(launcher, &options);
 	cgroup_host_done(&launcher->cgroups);
 	return code;
