@@ -162,7 +162,14 @@ const char *aka_command_parse(const char *text, struct arena *arena, struct aka_
 
 struct aka_command aka_command_of(struct argv argv)
 {
-	return (struct aka_command){ .text = argv.items[0], .argv = argv };
+	const char *program = argv.items[0];
+	struct aka_command command = { .text = program, .argv = argv };
+
+	if (strcmp(program, "python3") == 0 || strcmp(program, "python") == 0)
+		command.tool = AKA_TOOL_PYTHON;
+	else if (strcmp(program, "pytest") == 0)
+		command.tool = AKA_TOOL_PYTEST;
+	return command;
 }
 
 static void add_quoted(struct str *out, const char *word)

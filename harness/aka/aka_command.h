@@ -34,7 +34,8 @@ const char *aka_command_parse(const char *text, struct arena *arena,
 			      struct aka_command *out) must_check;
 
 /**
- * aka_command_of() - a command that is an argument vector already
+ * aka_command_of() - a command that is an argument vector already, of at least one word; an
+ * interpreter takes the place of the same first words
  */
 struct aka_command aka_command_of(struct argv argv);
 

@@ -143,7 +143,7 @@ void aka_select_names(const struct aka_tree *tree, const struct argv *names, str
 
 	for (size_t i = 0; i < names->count; i++) {
 		const struct aka_entry *entry = bsearch(names->items[i], tree->entries, tree->count,
-							sizeof(*entry), compare);
+							sizeof(tree->entries[0]), compare);
 
 		if (entry)
 			is_meant[entry - tree->entries] = true;

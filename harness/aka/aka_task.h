@@ -33,7 +33,7 @@ extern const struct name aka_step_names[];
 struct aka_action {
 	const struct aka_command *commands;
 	size_t count;
-	uint64_t wall_s;   /* for each command */
+	uint64_t wall_s;   /* for each command; format 2: for all of them together */
 	const char *extra; /* one more word behind each command; NULL: none */
 };
 

@@ -127,3 +127,26 @@ TEST(the_file_that_is_run_is_known)
 	CHECK_STR(split("make a.py"), "make|a.py");
 	CHECK(!aka_command_runs(&command, "a.py"));
 }
+
+TEST(a_vector_has_its_interpreter_by_its_first_word)
+{
+	static const struct {
+		const char *words[3], *planned;
+	} rows[] = {
+		{ { "python3", "a b" }, "PY|a b" },
+		{ { "python" }, "PY" },
+		{ { "pytest", "a.py" }, "PY|-m|pytest|a.py" },
+		{ { "python3 ", "x" }, "python3 |x" },
+		{ { "a|b", "$c" }, "a|b|$c" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct argv argv = { rows[i].words, rows[i].words[1] ? 2 : 1 };
+		struct argv planned;
+
+		command = aka_command_of(argv);
+		CHECK(!command.needs_shell);
+		planned = aka_command_plan(&command, "PY", NULL, &arena);
+		CHECK_STR(join(&planned), rows[i].planned);
+	}
+}
