@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/aka/aka_helper.h"
+
 static const char *const tool_words[] = {
 	[AKA_TOOL_OTHER] = "program",
 	[AKA_TOOL_PYTHON] = "python",
@@ -200,8 +202,23 @@ static void add_platform(struct str *out, const struct aka_platform *platform)
 	str_addf(out, "\n");
 }
 
+/* The files that the originals of the checkout go into. */
+static struct argv helpers_of(const struct aka_task *task, const char *room[2])
+{
+	size_t count = 0;
+
+	if (task->helpers & AKA_HELPER_PYTEST)
+		room[count++] = AKA_HELPER_FILE;
+	if (task->helpers & AKA_HELPER_RUNNER)
+		room[count++] = AKA_HELPER_SCRIPT;
+	return (struct argv){ room, count };
+}
+
 void aka_list_print(const struct aka_task *task, struct str *out)
 {
+	const char *room[2];
+	const struct argv helpers = helpers_of(task, room);
+
 	add_line(out, "task", task->name);
 	add_field(out, "format");
 	str_addf(out, "%d\n", task->version);
@@ -218,6 +235,7 @@ void aka_list_print(const struct aka_task *task, struct str *out)
 	add_words(out, "functions", &task->functions);
 	for (size_t i = 0; i < task->brought_count; i++)
 		add_brought(out, &task->brought[i]);
+	add_words(out, "helpers", &helpers);
 	add_action(out, "setup", &task->setup);
 	for (int step = 0; step < AKA_STEPS; step++)
 		add_action(out, names_text(aka_step_names, step), &task->steps[step]);
@@ -291,6 +309,8 @@ static void put_brought(struct json_writer *json, const struct aka_task *task)
 void aka_list_put(const struct aka_task *task, struct json_writer *json)
 {
 	const struct argv remarks = { task->remarks, task->remark_count };
+	const char *room[2];
+	const struct argv helpers = helpers_of(task, room);
 
 	json_put_object(json, NULL);
 	json_put_text(json, "task", task->name);
@@ -303,6 +323,7 @@ void aka_list_put(const struct aka_task *task, struct json_writer *json)
 	put_words(json, "functions", &task->functions);
 	json_put_text(json, "target", task->target);
 	put_brought(json, task);
+	put_words(json, "helpers", &helpers);
 	json_put_array(json, "steps");
 	put_action(json, "setup", &task->setup);
 	for (int step = 0; step < AKA_STEPS; step++)

@@ -93,7 +93,7 @@ static int read_items(const struct yaml_node *map, const char *key,
 		      int (*read)(const struct yaml_node *, const char **, struct err *),
 		      struct arena *arena, struct argv *out, struct err *err)
 {
-	const struct yaml_node *list;
+	const struct yaml_node *list = NULL;
 	char room[YAML_SHOWN];
 	const char **items;
 	size_t count = 0;
@@ -161,7 +161,7 @@ int aka_v2_argv(const struct yaml_node *map, const char *key, struct arena *aren
 int aka_v2_commands(const struct yaml_node *map, const char *key, struct arena *arena,
 		    struct aka_action *out, struct err *err)
 {
-	const struct yaml_node *list;
+	const struct yaml_node *list = NULL;
 	struct aka_command *commands;
 	size_t count = 0;
 
@@ -274,7 +274,7 @@ static int read_source(struct aka_task *task, const struct yaml_node *node,
 int aka_v2_workspace(struct aka_task *task, struct err *err)
 {
 	static const char *const keys[] = { "sources", "setup", "timeout_s", NULL };
-	const struct yaml_node *map, *list;
+	const struct yaml_node *map, *list = NULL;
 	struct aka_source *sources;
 
 	task->setup.wall_s = AKA_WALL_S;

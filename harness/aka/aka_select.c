@@ -105,12 +105,12 @@ static int mark(const struct aka_tree *tree, const char *selector, bool *is_mean
 }
 
 int aka_select(const struct aka_tree *tree, const struct argv *selectors, struct arena *arena,
-	       const struct aka_entry ***out, size_t *count, struct err *err)
+	       struct aka_entry **out, size_t *count, struct err *err)
 {
 	static const char *const everything[] = { "all", NULL };
 	const struct argv all = { everything, 1 };
 	bool *is_meant = arena_alloc(arena, tree->count + 1, sizeof(*is_meant));
-	const struct aka_entry **entries = arena_alloc(arena, tree->count + 1, sizeof(*entries));
+	struct aka_entry *entries = arena_alloc(arena, tree->count + 1, sizeof(*entries));
 	size_t found = 0;
 
 	if (selectors->count == 0)
@@ -122,7 +122,7 @@ int aka_select(const struct aka_tree *tree, const struct argv *selectors, struct
 			return -1;
 	for (size_t i = 0; i < tree->count; i++)
 		if (is_meant[i])
-			entries[found++] = &tree->entries[i];
+			entries[found++] = tree->entries[i];
 	*out = entries;
 	*count = found;
 	return 0;
@@ -134,10 +134,10 @@ static int compare(const void *key, const void *entry)
 }
 
 void aka_select_names(const struct aka_tree *tree, const struct argv *names, struct arena *arena,
-		      const struct aka_entry ***out, size_t *count, struct argv *absent)
+		      struct aka_entry **out, size_t *count, struct argv *absent)
 {
 	bool *is_meant = arena_alloc(arena, tree->count + 1, sizeof(*is_meant));
-	const struct aka_entry **entries = arena_alloc(arena, tree->count + 1, sizeof(*entries));
+	struct aka_entry *entries = arena_alloc(arena, tree->count + 1, sizeof(*entries));
 	const char **missing = arena_alloc(arena, names->count + 1, sizeof(*missing));
 	size_t found = 0, lost = 0;
 
@@ -152,7 +152,7 @@ void aka_select_names(const struct aka_tree *tree, const struct argv *names, str
 	}
 	for (size_t i = 0; i < tree->count; i++)
 		if (is_meant[i])
-			entries[found++] = &tree->entries[i];
+			entries[found++] = tree->entries[i];
 	*out = entries;
 	*count = found;
 	*absent = (struct argv){ missing, lost };

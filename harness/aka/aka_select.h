@@ -25,14 +25,14 @@ int aka_select_check(const char *selector, struct err *err) must_check;
  * @arena: holds @out
  */
 int aka_select(const struct aka_tree *tree, const struct argv *selectors, struct arena *arena,
-	       const struct aka_entry ***out, size_t *count, struct err *err) must_check;
+	       struct aka_entry **out, size_t *count, struct err *err) must_check;
 
 /**
  * aka_select_names() - the entries of a tree that @names name, without patterns
  * @absent: receives those that the tree does not have, in the order of @names
  */
 void aka_select_names(const struct aka_tree *tree, const struct argv *names, struct arena *arena,
-		      const struct aka_entry ***out, size_t *count, struct argv *absent);
+		      struct aka_entry **out, size_t *count, struct argv *absent);
 
 /**
  * aka_select_dropped() - why a task does not run on a GPU

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/aka/aka_helper.h"
 #include "harness/aka/aka_scalar.h"
 #include "harness/aka/aka_task_v1.h"
 #include "harness/aka/aka_task_v2.h"
@@ -126,6 +127,8 @@ int aka_task_load(int tasks_fd, const char *name, struct aka_task *out, struct e
 		return err_wrap(err, "tasks/%s", name);
 	if (aka_task_parse(name, text.text, text.len, &made, err) < 0)
 		return -1;
+	if (made.version == 1 && aka_helper_find(folder_fd, &made.helpers, err) < 0)
+		return err_wrap(err, "tasks/%s", name);
 	look_at_files(folder_fd, &made);
 	*out = take(made, AKA_TASK_INIT);
 	return 0;

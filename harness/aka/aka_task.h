@@ -115,6 +115,7 @@ struct aka_task {
 	struct aka_action setup; /* run in the workspace before all others; commands of a shell */
 	bool sets_up_each_time;  /* and not only where a source was brought anew */
 
+	unsigned int helpers; /* enum aka_helper: what is put into the workspace; format 1 alone */
 	struct aka_platform platform;
 	struct aka_prompt prompt;
 	struct aka_contract contract;

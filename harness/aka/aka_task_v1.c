@@ -77,7 +77,7 @@ static int read_type(struct aka_task *task, struct err *err)
 static int read_commands(struct aka_task *task, const char *key, struct aka_action *out,
 			 struct err *err)
 {
-	const struct yaml_node *list;
+	const struct yaml_node *list = NULL;
 	struct aka_command *commands;
 	size_t count = 0;
 

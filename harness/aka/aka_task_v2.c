@@ -69,7 +69,7 @@ static int read_edit(struct aka_task *task, const struct yaml_node *node, struct
 
 static int read_editable(struct aka_task *task, const struct yaml_node *map, struct err *err)
 {
-	const struct yaml_node *list;
+	const struct yaml_node *list = NULL;
 	struct aka_edit *edits;
 	const char **paths;
 
@@ -119,7 +119,7 @@ static int read_entrypoint(struct aka_task *task, const struct yaml_node *node,
 
 static int read_entrypoints(struct aka_task *task, const struct yaml_node *map, struct err *err)
 {
-	const struct yaml_node *list;
+	const struct yaml_node *list = NULL;
 	struct aka_entrypoint *entries;
 	const char **symbols;
 	size_t count = 0;

@@ -28,7 +28,7 @@ struct listing {
 	const struct tasks_aka *options;
 	struct arena arena;
 	struct aka_tree tree;
-	const struct aka_entry **entries; /* what is meant */
+	struct aka_entry *entries; /* what is meant */
 	size_t count;
 	struct table table;
 	struct aka_counts counts;
@@ -195,7 +195,7 @@ static int list(const struct cli *cli, struct listing *listing, struct err *err)
 {
 	aka_list_table(&listing->table);
 	for (size_t i = 0; i < listing->count; i++)
-		list_task(listing, listing->entries[i]);
+		list_task(listing, &listing->entries[i]);
 	if (listing->options->json_fd != STDOUT_FILENO && write_text(cli, listing, err) < 0)
 		return -1;
 	if (listing->options->json_fd >= 0 && write_json(listing, err) < 0)

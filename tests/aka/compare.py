@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """compare.py ROOT DUMP PROCTOR: our reading of AgentKernelArena's tasks beside its own (tree.sh).
 
-Prints TAP. PyYAML reads the same files, shlex splits the same commands, and the selection and the
-platform filter are those of the tree's own code, which is data here and is not run.
+Prints TAP. PyYAML reads the same files, shlex splits the same commands, pathlib selects; the helpers
+that measure are put in by the tree's own src/perf_helper_materialization.py.
 """
 import collections
 import datetime
@@ -141,6 +141,30 @@ def check_plans(checks, tasks, root, proctor):
     return colocated
 
 
+def check_helpers(checks, files, root, dump, proctor):
+    """Where a helper goes, and the runners with theirs put in, to the byte."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, root)
+    from src import perf_helper_materialization as theirs  # pylint: disable=import-error,import-outside-toplevel
+
+    block = theirs.canonical_vllm_block()
+    wrong, count = [], collections.Counter()
+    for name, path in files.items():
+        want = ["performance_utils_pytest.py"] if theirs._workspace_uses_rocmbench_helper(path.parent) else []
+        runner = path.parent / "scripts/task_runner.py"
+        text = runner.read_text() if runner.exists() else ""
+        if theirs.MARK_END in text:
+            want.append("scripts/task_runner.py")
+            done = subprocess.run([dump, root], input=text, capture_output=True, text=True, check=False)
+            if done.stdout != theirs.replace_marked_region(text, block):
+                wrong.append("%s: another runner" % name)
+        count.update(want)
+        if json.loads(run(proctor, "tasks", "show", "--aka", root, "--json", name))["helpers"] != want:
+            wrong.append("%s: other helpers than %s" % (name, want))
+    print("#", dict(count))
+    checks.say("each task gets the helpers that its own code gives it", wrong)
+
+
 def check_selection(checks, files, root, proctor):
     wrong = []
     for selector in ("hip2hip", "hip2hip/gpumode", "torch2hip/gpumode/14539_GELU", "*/rocmbench", "**/softmax",
@@ -188,6 +212,7 @@ def main():
     check_values(checks, files, dump)
     colocated = check_plans(checks, tasks, root, proctor)
     checks.say("61 files hold a kernel and its tests", [] if colocated == 61 or len(tasks) != 426 else [str(colocated)])
+    check_helpers(checks, files, root, dump, proctor)
     check_selection(checks, files, root, proctor)
     check_platform(checks, tasks, root, proctor)
     print("1..%d" % checks.count)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "harness/aka/aka_helper.h"
 #include "harness/aka/aka_scalar.h"
 #include "harness/evidence/json.h"
+#include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 
 /*
@@ -28,7 +31,25 @@ static void put(struct json_writer *json, const struct yaml_node *node)
 	json_put_end(json);
 }
 
-int main(void)
+/* A runner on standard input, with the helpers of a checkout put in. */
+static int replace(const char *checkout)
+{
+	cleanup(str_done) struct str text = STR_INIT, out = STR_INIT;
+	cleanup(aka_helper_done) struct aka_helpers helpers = AKA_HELPERS_INIT;
+	auto_fd folder_fd = open(checkout, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct err err = ERR_INIT;
+
+	if (aka_helper_read(folder_fd, &helpers, &err) < 0 ||
+	    io_read_fd(STDIN_FILENO, MIB, "standard input", &text, &err) < 0 ||
+	    aka_helper_replace(&helpers, text.text, text.len, &out, &err) < 0 ||
+	    io_write_all(STDOUT_FILENO, out.text, out.len, "standard output", &err) < 0) {
+		fprintf(stderr, "aka-dump: %s\n", err.text);
+		return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	cleanup(str_done) struct str text = STR_INIT, out = STR_INIT;
@@ -36,6 +57,8 @@ int main(void)
 	struct json_writer json;
 	struct err err = ERR_INIT;
 
+	if (argc > 1)
+		return replace(argv[1]);
 	if (io_read_fd(STDIN_FILENO, yaml_limits.bytes, "standard input", &text, &err) < 0)
 		root = NULL;
 	else
