@@ -96,6 +96,27 @@ int aka_read_path(const struct yaml_node *map, const char *key, const char **out
 	return 0;
 }
 
+int aka_read_absolute(const struct yaml_node *map, const char *key, struct arena *arena,
+		      const char **out, struct err *err)
+{
+	const char *path = NULL;
+	char room[YAML_SHOWN];
+	size_t len;
+
+	if (aka_read_needed(map, key, &path, err) < 0)
+		return -1;
+	len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	path = arena_copy(arena, path, len);
+	if (path[0] != '/' || !path_is_relative(path + 1) || strchr(path, '\\'))
+		return yaml_err(yaml_find(map, key), err,
+				"'%s' is not an absolute path without . and ..",
+				yaml_shown(path, room));
+	*out = path;
+	return 0;
+}
+
 int aka_read_list(const struct yaml_node *map, const char *key, const struct yaml_node **out,
 		  struct err *err)
 {

@@ -40,6 +40,13 @@ int aka_read_path(const struct yaml_node *map, const char *key, const char **out
 		  struct err *err) must_check;
 
 /**
+ * aka_read_absolute() - an absolute path without "." and "..", which has to be there
+ * @arena: holds @out: without slashes at its end
+ */
+int aka_read_absolute(const struct yaml_node *map, const char *key, struct arena *arena,
+		      const char **out, struct err *err) must_check;
+
+/**
  * aka_read_texts() - a list of texts, or one text in place of a list of one
  */
 int aka_read_texts(const struct yaml_node *map, const char *key, struct arena *arena,

@@ -211,18 +211,11 @@ int aka_v2_bool(const struct yaml_node *map, const char *key, bool *out, struct 
 static int read_image(struct aka_task *task, const struct yaml_node *node, struct aka_source *out,
 		      struct err *err)
 {
-	char room[YAML_SHOWN];
-
 	if (yaml_find(node, "url") || yaml_find(node, "revision"))
 		return yaml_err(node, err, "url and revision belong to kind: git alone");
-	if (aka_read_needed(node, "image_path", &out->from, err) < 0 ||
-	    aka_v2_paths(node, "exclude", &task->arena, &out->exclude, err) < 0)
+	if (aka_read_absolute(node, "image_path", &task->arena, &out->from, err) < 0)
 		return -1;
-	if (out->from[0] != '/' || !path_is_relative(out->from + 1) || strchr(out->from, '\\'))
-		return yaml_err(yaml_find(node, "image_path"), err,
-				"'%s' is not an absolute path without . and ..",
-				yaml_shown(out->from, room));
-	return 0;
+	return aka_v2_paths(node, "exclude", &task->arena, &out->exclude, err);
 }
 
 static int read_git(const struct yaml_node *node, struct aka_source *out, struct err *err)

@@ -152,15 +152,9 @@ static const char *last_name(struct arena *arena, const char *path)
 
 static int read_image(struct aka_task *task, struct aka_source *out, struct err *err)
 {
-	const struct yaml_node *node = yaml_find(task->root, "image_repo_path");
-	char room[YAML_SHOWN];
-
 	out->origin = AKA_ORIGIN_IMAGE;
-	if (aka_read_needed(task->root, "image_repo_path", &out->from, err) < 0)
+	if (aka_read_absolute(task->root, "image_repo_path", &task->arena, &out->from, err) < 0)
 		return -1;
-	if (out->from[0] != '/' || !path_is_relative(out->from + 1))
-		return yaml_err(node, err, "'%s' is not an absolute path without . and ..",
-				yaml_shown(out->from, room));
 	return aka_read_paths(task->root, "image_repo_exclude", &task->arena, &out->exclude, err);
 }
 

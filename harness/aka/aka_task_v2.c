@@ -196,7 +196,8 @@ static int read_baseline(struct aka_task *task, struct err *err)
 	if (map &&
 	    (aka_read_word(map, "kind", kinds, &kind, err) < 0 ||
 	     aka_read_word(map, "correctness_policy", policies, &policy, err) < 0 ||
-	     aka_read_text(map, "language", &contract->baseline_language, err) < 0 ||
+	     (!aka_scalar_is_null(yaml_find(map, "language")) &&
+	      aka_read_needed(map, "language", &contract->baseline_language, err) < 0) ||
 	     aka_v2_paths(map, "source_files", &task->arena, &contract->baseline_sources, err) < 0))
 		return -1;
 	contract->baseline = kinds[kind];
@@ -335,9 +336,13 @@ static int read_identity(struct aka_task *task, struct err *err)
 		return -1;
 	if (!map)
 		return 0;
-	if (aka_read_text(map, "logical_operator", &task->logical_operator, err) < 0)
+	if (yaml_find(map, "logical_operator") &&
+	    aka_read_needed(map, "logical_operator", &task->logical_operator, err) < 0)
 		return -1;
-	return aka_read_text(map, "source_owner", &task->source_owner, err);
+	if (yaml_find(map, "source_owner") &&
+	    aka_read_needed(map, "source_owner", &task->source_owner, err) < 0)
+		return -1;
+	return 0;
 }
 
 static int check_protected(const struct aka_task *task, const char *path, bool is_baseline,

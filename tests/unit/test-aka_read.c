@@ -85,3 +85,18 @@ TEST(texts_have_an_end)
 	CHECK(aka_read_text(root(text.text), "a", &out, &err) < 0);
 	CHECK(strstr(err.text, "is longer than 16384 bytes"));
 }
+
+TEST(an_absolute_path_has_no_slash_at_its_end)
+{
+	const struct yaml_node *map = root("a: /opt/x//\nb: opt\nc: /\nd: /a/../b\ne: '/a\\b'\n");
+	const char *bad[] = { "b", "c", "d", "e" }, *path = NULL;
+
+	CHECK_OK(aka_read_absolute(map, "a", &arena, &path, &err));
+	CHECK_STR(path, "/opt/x");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		CHECK(aka_read_absolute(map, bad[i], &arena, &path, &err) < 0);
+		CHECK(strstr(err.text, "is not an absolute path without . and .."));
+	}
+	CHECK(aka_read_absolute(map, "f", &arena, &path, &err) < 0);
+	CHECK_STR(path, "/opt/x");
+}

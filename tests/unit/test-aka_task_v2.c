@@ -203,6 +203,10 @@ static const struct {
 	  "the key 'command' is missing" },
 	{ CANDIDATE EVALUATION "evaluation_tools: [a]\n",
 	  ":4: key 'evaluation_tools': a mapping is meant" },
+	{ CANDIDATE EVALUATION "kernel_identity: {source_owner: ''}\n",
+	  ":4: key 'source_owner': it has to be a text that is not empty" },
+	{ CANDIDATE EVALUATION "baseline: {language: ' '}\n",
+	  ":4: key 'language': it has to be a text that is not empty" },
 	{ CANDIDATE EVALUATION "description: ' '\n", "it has to be a text that is not empty" },
 };
 
