@@ -386,7 +386,7 @@ static void name_type(struct aka_task *task)
 	task->from = contract->initial_language ? contract->initial_language
 						: contract->baseline_language;
 	if (!task->from)
-		task->from = "instruction";
+		task->from = contract->baseline;
 }
 
 int aka_task_v2_bind(struct aka_task *task, struct err *err)

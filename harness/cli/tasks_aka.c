@@ -175,8 +175,8 @@ static void print_told(const struct told_list *list, const struct table_style *s
 
 static int write_text(const struct cli *cli, const struct listing *listing, struct err *err)
 {
-	static const char *const keys[] = { "task",   "from",     "language", "commands",
-					    "source", "platform", "editable" };
+	static const char *const keys[] = { "task",     "type",   "from",     "language",
+					    "commands", "source", "platform", "editable" };
 	const struct table_style style = { .has_color = cli->color };
 	cleanup(table_done) struct table types = TABLE_INIT;
 	cleanup(str_done) struct str text = STR_INIT;

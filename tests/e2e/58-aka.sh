@@ -15,10 +15,10 @@ only() {
 it 'lists every task of both formats, and counts their types'
 run proctor tasks list --aka "$tree"
 expect_code 0
-expect_out '^hip2hip/own/scale +hip +hip +python tools/correct.py +folder +- +hip/scale.hip$'
+expect_out '^hip2hip/own/scale +hip2hip +hip +hip +python tools/correct.py +folder +- +hip/scale.hip$'
 expect_out '^triton2triton/own/add +.* add.py:add_kernel,add_tail_kernel$'
-expect_out '^image_kernel/copy +triton +triton +python scripts/task_runner.py +image +gfx950 +kernels/$'
-expect_out '^flydsl/second +torch +flydsl +python run.py +git +skip +kernel.py:build_kernel$'
+expect_out '^image_kernel/copy +image_kernel +triton +triton +python scripts/task_runner.py +image +gfx950 +kernels/$'
+expect_out '^flydsl/second +flydsl +torch +flydsl +python run.py +git +skip +kernel.py:build_kernel$'
 expect_out '^all +7$'
 check test ! -s "$scratch/err"
 

@@ -12,11 +12,11 @@ static struct aka_command command;
 /* The words with | between them; a shell's are told by their first. */
 static const char *join(const struct argv *argv)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
 	for (size_t i = 0; i < argv->count; i++)
 		str_addf(&out, "%s%s", i > 0 ? "|" : "", argv->items[i]);
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 static const char *split(const char *text)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sandbox/base/arena.h"
 #include "tests/lib/check.h"
 #include "tests/lib/hosts.h"
 
@@ -18,6 +19,7 @@
 	"edit tools/perf/vllm_cuda_graph_block.py then run `make sync-perf-helpers` >>>"
 #define END "# <<< AKA-GENERATED <<<"
 
+static struct arena arena;
 static struct aka_helpers helpers;
 static struct err err;
 
@@ -32,10 +34,11 @@ static void checkout(void)
 
 static const char *replaced(const char *text)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
-	return aka_helper_replace(&helpers, text, strlen(text), &out, &err) < 0 ? err.text
-										: out.text;
+	if (aka_helper_replace(&helpers, text, strlen(text), &out, &err) < 0)
+		return err.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 /* The bits, or -1. */

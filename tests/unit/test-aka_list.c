@@ -6,13 +6,13 @@
 
 #include "tests/lib/check.h"
 
-static struct aka_task task;
+static struct aka_task task = AKA_TASK_INIT;
 static struct err err;
-static struct str out;
+static struct str out = STR_INIT;
 
 static void parse(const char *text)
 {
-	task = AKA_TASK_INIT;
+	aka_task_done(&task);
 	CHECK_OK(aka_task_parse("torch2hip/x", text, strlen(text), &task, &err));
 }
 
@@ -29,7 +29,7 @@ TEST(a_row_tells_what_a_task_is)
 	parse(torch);
 	aka_list_table(&table);
 	aka_list_add(&table, &task);
-	out = STR_INIT;
+	str_clear(&out);
 	table_add_csv(&table, &out);
 	CHECK_STR(out.text,
 		  "task,type,from,language,commands,source,platform,editable,remarks\n"
@@ -51,7 +51,7 @@ TEST(a_shell_an_image_and_functions_are_told_in_a_row)
 	      "compile_command: [a]\ncorrectness_command: [pytest k.py]\n"
 	      "performance_command: [a]\n");
 	aka_list_add(&table, &task);
-	out = STR_INIT;
+	str_clear(&out);
 	table_add_csv(&table, &out);
 	CHECK(strstr(out.text, ",image_kernel,hip,hip,shell,image,skip,x/,"));
 	CHECK(strstr(out.text, ",pytest k.py,folder,,\"k.py:f,g\","));
@@ -67,7 +67,7 @@ TEST(types_are_counted_in_the_order_of_their_names)
 	aka_counts_add(&counts, "a");
 	aka_counts_add(&counts, "b");
 	aka_counts_table(&counts, &table);
-	out = STR_INIT;
+	str_clear(&out);
 	table_add_csv(&table, &out);
 	CHECK_STR(out.text, "type,tasks\na,1\nb,2\n");
 	CHECK_INT(counts.total, 3);
@@ -91,7 +91,7 @@ TEST(types_without_end_are_counted_in_the_last_row)
 TEST(all_of_a_task_is_shown_as_it_is_planned)
 {
 	parse(torch);
-	out = STR_INIT;
+	str_clear(&out);
 	aka_list_print(&task, &out);
 	CHECK(strstr(out.text, "\neditable             hip/a.hip\n"));
 	CHECK(strstr(out.text,
@@ -112,7 +112,7 @@ TEST(the_same_in_json)
 	struct json_writer json;
 
 	parse(torch);
-	out = STR_INIT;
+	str_clear(&out);
 	json_writer_init(&json, &out);
 	aka_list_put(&task, &json);
 	CHECK(json_writer_is_whole(&json));

@@ -57,7 +57,7 @@ TEST(what_is_no_text_is_told_as_what_it_is)
 
 TEST(lists_have_an_end)
 {
-	struct str text = STR_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
 	struct argv list = { NULL, 0 };
 	const struct yaml_node *node;
 
@@ -76,7 +76,7 @@ TEST(lists_have_an_end)
 
 TEST(texts_have_an_end)
 {
-	struct str text = STR_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
 	const char *out = NULL;
 
 	str_addf(&text, "a: ");

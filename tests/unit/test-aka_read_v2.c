@@ -6,16 +6,16 @@
 #include "sandbox/base/str.h"
 #include "tests/lib/check.h"
 
-static struct aka_task task;
+static struct aka_task task = AKA_TASK_INIT;
 static struct err err;
 
 /* "" or the error of a workspace. */
 static const char *workspace(const char *text)
 {
-	struct str all = STR_INIT;
+	cleanup(str_done) struct str all = STR_INIT;
 
 	str_addf(&all, "workspace: {sources: [%s]}\n", text);
-	task = AKA_TASK_INIT;
+	aka_task_done(&task);
 	task.root = yaml_parse(&task.arena, "f", all.text, all.len, &err);
 	CHECK(task.root);
 	return aka_v2_workspace(&task, &err) < 0 ? err.text : "";

@@ -25,7 +25,7 @@ static const char *selected(const char *const *words, size_t count)
 {
 	const struct argv selectors = { words, count };
 	struct aka_entry *found;
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 	size_t found_count;
 
 	if (aka_select(&tree, &selectors, &arena, &found, &found_count, &err) < 0) {
@@ -36,7 +36,7 @@ static const char *selected(const char *const *words, size_t count)
 		for (size_t j = 0; j < ARRAY_LEN(entries); j++)
 			if (strcmp(found[i].name, entries[j].name) == 0)
 				str_addf(&out, "%zu", j);
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 static const char *select_one(const char *word)

@@ -11,13 +11,13 @@ static struct err err;
 
 static const char *parse(const char *text)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
 	if (aka_set_parse("my.list", text, strlen(text), &arena, &names, &err) < 0)
 		return err.text;
 	for (size_t i = 0; i < names.count; i++)
 		str_addf(&out, "%s ", names.items[i]);
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 /* How many names of a shipped set begin so. */

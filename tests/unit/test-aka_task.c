@@ -12,12 +12,12 @@
 static const char text[] = "task_type: hip2hip\nsource_file_path: [a.hip, b.hip]\n"
 			   "compile_command: [make]\ncorrectness_command: [make test]\n"
 			   "performance_command: [make bench]\n";
-static struct aka_task task;
+static struct aka_task task = AKA_TASK_INIT;
 static struct err err;
 
 static const char *load(const char *name)
 {
-	task = AKA_TASK_INIT;
+	aka_task_done(&task);
 	return aka_task_load(check_folder(), name, &task, &err) < 0 ? err.text : "";
 }
 
@@ -53,7 +53,7 @@ TEST(a_config_that_is_a_link_is_not_followed)
 
 TEST(a_config_that_is_too_large_is_refused)
 {
-	struct str large = STR_INIT;
+	cleanup(str_done) struct str large = STR_INIT;
 
 	str_addf(&large, "%s# ", text);
 	while (large.len <= yaml_limits.bytes)

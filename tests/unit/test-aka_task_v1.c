@@ -6,7 +6,8 @@
 #include "sandbox/base/str.h"
 #include "tests/lib/check.h"
 
-static struct aka_task task;
+static struct arena arena;
+static struct aka_task task = AKA_TASK_INIT;
 static struct err err;
 
 #define COMMANDS                                               \
@@ -18,7 +19,7 @@ static struct err err;
 /* "" or the error. */
 static const char *parse(const char *text)
 {
-	task = AKA_TASK_INIT;
+	aka_task_done(&task);
 	if (aka_task_parse("a/b", text, strlen(text), &task, &err) == 0)
 		return "";
 	CHECK_INT(err.kind, ERR_INPUT);
@@ -28,7 +29,7 @@ static const char *parse(const char *text)
 
 static const char *argv_of(enum aka_step step)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
 	for (size_t i = 0; i < task.steps[step].count; i++) {
 		struct argv argv = aka_command_plan(&task.steps[step].commands[i], "PY",
@@ -38,18 +39,18 @@ static const char *argv_of(enum aka_step step)
 			str_addf(&out, "%s%s", j > 0 ? " " : "", argv.items[j]);
 		str_addf(&out, "\n");
 	}
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 /* The paths that may be edited, with their scopes. */
 static const char *edits(void)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
 	for (size_t i = 0; i < task.edit_count; i++)
 		str_addf(&out, "%s%s %s", i > 0 ? ", " : "", task.edits[i].path,
 			 names_text(aka_scope_names, (int) task.edits[i].scope));
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 TEST(a_task_is_planned_with_its_baseline)
@@ -101,7 +102,7 @@ TEST(of_a_file_that_is_also_run_only_the_functions_are_carried_over)
 					"correctness_command: [pytest -x k.py -k \"not p\"]\n"
 					"performance_command: [pytest -x k.py -k p]\n"
 					"target_kernel_functions: ['f, g', h]\n";
-	struct str text = STR_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
 
 	str_addf(&text, "task_type: triton2triton\nsource_file_path: [k.py, l.py]\n%s", colocated);
 	CHECK_STR(parse(text.text), "");

@@ -6,7 +6,8 @@
 #include "sandbox/base/str.h"
 #include "tests/lib/check.h"
 
-static struct aka_task task;
+static struct arena arena;
+static struct aka_task task = AKA_TASK_INIT;
 static struct err err;
 
 #define HEAD       "schema_version: 2\n"
@@ -18,7 +19,7 @@ static const char *parse(const char *text)
 {
 	static const char file[] = "tasks/flydsl/x/config.yaml";
 
-	task = AKA_TASK_INIT;
+	aka_task_done(&task);
 	if (aka_task_parse("flydsl/x", text, strlen(text), &task, &err) == 0)
 		return "";
 	CHECK_INT(err.kind, ERR_INPUT);
@@ -28,13 +29,13 @@ static const char *parse(const char *text)
 
 static const char *argv_of(enum aka_step step)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
 	for (size_t i = 0; i < task.steps[step].count; i++)
 		for (size_t j = 0; j < task.steps[step].commands[i].argv.count; j++)
 			str_addf(&out, "%s%s", i + j > 0 ? " " : "",
 				 task.steps[step].commands[i].argv.items[j]);
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 TEST(the_runner_takes_every_step_by_role_and_action)
@@ -92,7 +93,7 @@ TEST(scopes_and_entry_points_are_read)
 	CHECK_INT(task.contract.entrypoint_count, 2);
 	CHECK_INT(task.functions.count, 1);
 	CHECK_STR(task.contract.baseline, "provided");
-	CHECK_STR(task.from, "instruction");
+	CHECK_STR(task.from, "provided");
 }
 
 TEST(sources_of_the_workspace_are_pinned)
@@ -213,13 +214,12 @@ static const struct {
 TEST(what_the_format_does_not_know_is_refused)
 {
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		struct str text = STR_INIT;
+		cleanup(str_done) struct str text = STR_INIT;
 
 		str_addf(&text, "%s%s", HEAD, refused[i].text);
 		check_note("%s", refused[i].text);
 		if (!strstr(parse(text.text), refused[i].why))
 			check_fail(__FILE__, __LINE__, "%s", err.text);
-		str_done(&text);
 	}
 }
 

@@ -9,20 +9,21 @@
 #include "tests/lib/check.h"
 #include "tests/lib/hosts.h"
 
-static struct aka_tree tree;
+static struct arena arena;
+static struct aka_tree tree = AKA_TREE_INIT;
 static struct err err;
 
 static const char *found(void)
 {
-	struct str out = STR_INIT;
+	cleanup(str_done) struct str out = STR_INIT;
 
-	tree = AKA_TREE_INIT;
+	aka_tree_done(&tree);
 	if (aka_tree_open(check_folder(), "top", &tree, &err) < 0)
 		return err.text;
 	for (size_t i = 0; i < tree.count; i++)
 		str_addf(&out, "%s%s%s ", tree.entries[i].name, tree.entries[i].why ? "!" : "",
 			 tree.entries[i].why ? tree.entries[i].why : "");
-	return out.text;
+	return arena_copy(&arena, out.text, out.len);
 }
 
 TEST(every_folder_with_a_config_is_a_task_in_the_order_of_the_names)
@@ -59,7 +60,7 @@ TEST(a_link_in_the_place_of_the_tasks_is_not_followed)
 
 TEST(what_lies_too_deep_is_told)
 {
-	struct str path = STR_INIT;
+	cleanup(str_done) struct str path = STR_INIT;
 
 	str_addf(&path, "tasks");
 	for (int i = 0; i < AKA_DEPTH_MAX + 1; i++)
