@@ -240,6 +240,7 @@ void aka_list_print(const struct aka_task *task, struct str *out)
 	for (int step = 0; step < AKA_STEPS; step++)
 		add_action(out, names_text(aka_step_names, step), &task->steps[step]);
 	add_platform(out, &task->platform);
+	add_words(out, "supported archs", &task->supported_archs);
 	add_line(out, "baseline", task->contract.baseline);
 	add_line(out, "prompt", task->prompt.instructions);
 	for (size_t i = 0; i < task->remark_count; i++)
@@ -332,6 +333,7 @@ void aka_list_put(const struct aka_task *task, struct json_writer *json)
 	json_put_bool(json, "skip", task->platform.is_skipped);
 	json_put_text(json, "skip_reason", task->platform.reason);
 	json_put_text(json, "required_arch", task->platform.required_arch);
+	put_words(json, "supported_archs", &task->supported_archs);
 	json_put_text(json, "baseline", task->contract.baseline);
 	json_put_text(json, "instructions", task->prompt.instructions);
 	put_words(json, "remarks", &remarks);
