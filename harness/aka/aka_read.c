@@ -99,7 +99,7 @@ int aka_read_path(const struct yaml_node *map, const char *key, const char **out
 int aka_read_absolute(const struct yaml_node *map, const char *key, struct arena *arena,
 		      const char **out, struct err *err)
 {
-	const char *path = NULL;
+	const char *path = "";
 	char room[YAML_SHOWN];
 	size_t len;
 

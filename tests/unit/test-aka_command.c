@@ -76,7 +76,7 @@ TEST(what_only_a_shell_can_do_is_left_to_one)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		check_note("'%s'", texts[i]);
+		check_note("text %zu", i);
 		CHECK_STR(split(texts[i]), "a shell");
 		CHECK_INT(command.argv.count, 0);
 	}

@@ -233,7 +233,7 @@ TEST(values_that_mean_nothing_are_refused_with_their_line)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		check_note("%zu", i);
+		check_note("row %zu", i);
 		if (!strstr(parse(rows[i].text), rows[i].why))
 			check_fail(__FILE__, __LINE__, "%s", err.text);
 	}

@@ -217,7 +217,7 @@ TEST(what_the_format_does_not_know_is_refused)
 		cleanup(str_done) struct str text = STR_INIT;
 
 		str_addf(&text, "%s%s", HEAD, refused[i].text);
-		check_note("%s", refused[i].text);
+		check_note("row %zu", i);
 		if (!strstr(parse(text.text), refused[i].why))
 			check_fail(__FILE__, __LINE__, "%s", err.text);
 	}
