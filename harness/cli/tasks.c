@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness/cli/cli.h"
+#include "harness/cli/tasks_aka.h"
 #include "harness/config/catalog.h"
 #include "harness/console/options.h"
 #include "harness/report/tasks.h"
@@ -17,18 +18,23 @@
 
 struct tasks_options {
 	int json_fd;
+	const char *aka, *set, *arch;
 };
 
 #define AT(member) offsetof(struct tasks_options, member)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "json", "[=FD]", OPTION_FD, AT(json_fd), 0, 0, "write one JSON object to FD (1, in place of the text)" },
+	{ "json", "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1, in place of the text)" },
+	{ "aka",  "DIR",   OPTION_TEXT, AT(aka),     0, 0, "the tasks of DIR, a checkout of AgentKernelArena" },
+	{ "set",  "NAME",  OPTION_TEXT, AT(set),     0, 0, "list --aka: those of a set: curated-60, paper-196 or a file" },
+	{ "arch", "ARCH",  OPTION_TEXT, AT(arch),    0, 0, "list --aka: drop what does not run on this GPU, gfx942 say" },
 };
 /* clang-format on */
 
 static const struct option_table table = {
 	.usage = "proctor tasks list [OPTION]… [FOLDER]…\n"
+		 "       proctor tasks list --aka DIR [OPTION]… [SELECTOR]…\n"
 		 "       proctor tasks show [OPTION]… TASK\n"
 		 "       proctor tasks check [OPTION]… FOLDER…",
 	.about =
@@ -282,6 +288,17 @@ static int open_list(const struct cli *cli, int count, char **paths, struct plac
 	return count > 0 ? 0 : open_shipped(cli, places, err);
 }
 
+static int list_aka(const struct cli *cli, const struct tasks_options *options, bool is_list,
+		    int count, char **words, struct err *err)
+{
+	const struct tasks_aka aka = { .folder = options->aka,
+				       .set = options->set,
+				       .arch = options->arch,
+				       .json_fd = options->json_fd };
+
+	return cli_tasks_aka(cli, &aka, is_list, count, words, err);
+}
+
 int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err)
 {
 	struct tasks_options options = { .json_fd = -1 };
@@ -307,6 +324,10 @@ int cli_tasks(const struct cli *cli, int argc, char **argv, struct err *err)
 			       verb[0] ? ", not '" : "", verb, verb[0] ? "'" : "");
 	if (is_show && argc - first != 1)
 		return err_set(err, ERR_USAGE, "proctor tasks show takes one TASK");
+	if (options.aka)
+		return list_aka(cli, &options, is_list, argc - first, argv + first, err);
+	if (options.set || options.arch)
+		return err_set(err, ERR_USAGE, "--set and --arch need --aka");
 	/* Who came by sudo reaches what he may; plain root opens, and does not parse. */
 	if (cli->sudo_uid && account_drop(cli->sudo_uid, err) < 0)
 		return -1;

@@ -1,0 +1,1 @@
+/* A kernel would be here. */

@@ -1,0 +1,1 @@
+# Kernel and tests would be here.
