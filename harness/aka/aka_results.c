@@ -126,6 +126,9 @@ void aka_result_make(struct aka_result *out, const struct aka_attempt *attempt)
 {
 	struct arena *arena = &out->arena;
 
+	out->has_compiled = attempt->compile_error == NULL;
+	out->has_passed = out->has_compiled && attempt->correct_error == NULL &&
+			  attempt->correct_doubt == NULL;
 	if (why_lost(attempt) != NULL) {
 		aka_result_lose(out, attempt->task_name, attempt->agent_name, why_lost(attempt));
 		return;
@@ -135,7 +138,7 @@ void aka_result_make(struct aka_result *out, const struct aka_attempt *attempt)
 	out->compile_error = copy_text(arena, attempt->compile_error);
 	out->correct_error = copy_text(arena, attempt->correct_error);
 	out->correct_doubt = attempt->correct_doubt;
-	out->compiles = attempt->compile_error == NULL;
+	out->compiles = out->has_compiled;
 	out->is_correct = out->compiles && attempt->correct_error == NULL;
 	out->base_time = mean_of_valid(attempt->baseline, &out->valid_base);
 	out->base_methods = collect_methods(arena, attempt->baseline);

@@ -46,6 +46,8 @@ struct aka_result {
 	size_t valid_optimized;
 	const char *speedup_error; /* NULL: none */
 	const char *lost_why;      /* why the reference has no result; NULL: it has this one */
+	bool has_compiled; /* what the commands came to, also where the reference has lost it */
+	bool has_passed;   /* correct, and nothing doubtful about it */
 };
 
 #define AKA_RESULT_INIT ((struct aka_result){ .task_name = NULL })
@@ -55,7 +57,8 @@ struct aka_result {
  * @out: AKA_RESULT_INIT; the caller's to release with aka_result_done(); has copies of all but
  *       correct_doubt
  *
- * Where a reader of the reference would have raised, this is aka_result_lose().
+ * Where a reader of the reference would have raised, this is aka_result_lose(), but for what the
+ * commands came to.
  */
 void aka_result_make(struct aka_result *out, const struct aka_attempt *attempt);
 

@@ -205,14 +205,13 @@ void aka_score_strict(struct aka_strict *out, const struct aka_result *result,
 		.optimized = optimized,
 		.out = out,
 	};
-	bool is_correct = result->is_correct && result->correct_doubt == NULL;
 
 	*out = (struct aka_strict){ .speedup = 0 };
 	if (result->lost_why != NULL)
 		refuse(&of, "%s", result->lost_why);
-	else if (result->is_correct && !is_correct)
+	else if (result->is_correct && !result->has_passed)
 		refuse(&of, "%s", result->correct_doubt);
-	else if (is_correct && is_borne_out(&of))
+	else if (result->has_passed && is_borne_out(&of))
 		out->speedup = result->speedup;
-	out->score = points(result->compiles, is_correct, out->speedup);
+	out->score = points(result->has_compiled, result->has_passed, out->speedup);
 }

@@ -10,8 +10,8 @@
  * `score_aka` is that of the reference to the last digit, its fault included: a speedup that its
  * own evaluator has refused is paid all the same, out of the means of what is left. `score_strict`
  * is the same formula over what the files can bear out: a refusal stays one, and whatever makes a
- * time doubtful makes it none. Neither says anything of how the times came about; that is for
- * whoever runs the commands.
+ * time doubtful makes it none. A task that the reference loses keeps the points of its commands.
+ * Neither says anything of how the times came about; that is for whoever runs the commands.
  */
 
 /**

@@ -26,7 +26,8 @@ struct aka_line aka_line_strict(const struct aka_result *result, const struct ak
 {
 	struct aka_line line = aka_line_of(result);
 
-	line.is_correct = result->is_correct && result->correct_doubt == NULL;
+	line.compiles = result->has_compiled;
+	line.is_correct = result->has_passed;
 	line.score = strict->score;
 	line.speedup = strict->speedup;
 	memcpy(line.reason, strict->reason, sizeof(line.reason));

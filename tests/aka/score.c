@@ -155,7 +155,6 @@ static void write_task(const struct task *task, int folder)
 		write_file(ours, "optimized_perf.yaml", &text);
 }
 
-/* A task that would be lost while nobody measures its candidate is not lost. */
 static void mark(struct task *task, int folder)
 {
 	struct aka_attempt attempt = { .baseline = &task->baseline };

@@ -108,7 +108,22 @@ TEST(a_pass_that_is_doubted_is_none_in_the_strict_mark)
 	CHECK_STR(strict.reason, "it says FAIL");
 }
 
-TEST(a_task_that_the_reference_loses_has_no_points_and_a_reason)
+TEST(a_task_that_the_reference_loses_keeps_what_its_commands_came_to)
+{
+	cleanup(aka_cases_done) struct aka_cases base = AKA_CASES_INIT;
+	cleanup(aka_result_done) struct aka_result result = AKA_RESULT_INIT;
+	cleanup(str_done) struct str output = STR_INIT;
+	struct aka_strict strict;
+
+	str_addf(&output, "compile took ... ms");
+	aka_cases_read(&base, &(struct aka_measured){ .task_type = "x", .output = &output });
+	aka_test_result(&result, "a", &base, &base);
+	aka_score_strict(&strict, &result, &base, &base);
+	CHECK(!(aka_score(&result) > 0) && strict.score > 119 && strict.score < 121);
+	CHECK_STR(strict.reason, "could not convert string to float: '...'");
+}
+
+TEST(a_task_that_was_never_marked_has_no_points_and_a_reason)
 {
 	cleanup(aka_result_done) struct aka_result result = AKA_RESULT_INIT;
 	cleanup(aka_cases_done) struct aka_cases none = AKA_CASES_INIT;
