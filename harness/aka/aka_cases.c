@@ -320,9 +320,9 @@ static bool is_host_key(const struct pyvalue *key)
 
 static int compare_members(const void *a, const void *b)
 {
-	const struct pymember *const *left = a, *const *right = b;
+	const struct pymember *left = a, *right = b;
 
-	return pyvalue_compare_texts((*left)->key, (*right)->key);
+	return pyvalue_compare_texts(left->key, right->key);
 }
 
 /* The key without any "_ms", and its number where there are several. */
@@ -345,17 +345,17 @@ static const struct pyvalue *id_of_key(struct reader *in, const struct pyvalue *
 /* Whatever else ends in _ms: each is a case. */
 static void read_own_keys(struct reader *in, const struct pyvalue *dict)
 {
-	cleanup(mem_free) const struct pymember **keys = mem_alloc(dict->count + 1, sizeof(*keys));
+	cleanup(mem_free) struct pymember *keys = mem_alloc(dict->count + 1, sizeof(*keys));
 	size_t count = 0;
 
 	for (const struct pymember *member = dict->first; member != NULL; member = member->next)
 		if (ends_in_ms(member->key) && !is_host_key(member->key))
-			keys[count++] = member;
+			keys[count++] = *member;
 	qsort(keys, count, sizeof(*keys), compare_members);
 	for (size_t i = 0; i < count; i++) {
 		struct aka_case *added;
 		double ms;
-		enum outcome outcome = to_float(in, keys[i]->value, &ms);
+		enum outcome outcome = to_float(in, keys[i].value, &ms);
 
 		if (outcome == RAISED)
 			return;
@@ -364,14 +364,14 @@ static void read_own_keys(struct reader *in, const struct pyvalue *dict)
 			continue;
 		}
 		for (size_t word = 0; word < ARRAY_LEN(host_words); word++)
-			if (strstr(keys[i]->key->text, host_words[word]) != NULL)
+			if (strstr(keys[i].key->text, host_words[word]) != NULL)
 				in->out->doubts |= AKA_DOUBT_HOST_TIME;
-		added = add_case(in, dict, id_of_key(in, keys[i]->key, i, count));
+		added = add_case(in, dict, id_of_key(in, keys[i].key, i, count));
 		if (added == NULL)
 			return;
 		added->id_is_made_up = true;
 		added->time_ms = ms;
-		added->source = keys[i]->key->text;
+		added->source = keys[i].key->text;
 	}
 }
 

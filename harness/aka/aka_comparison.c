@@ -189,8 +189,10 @@ static void add_type(struct str *out, const char *name, const struct aka_figures
 		     const struct aka_figures *second)
 {
 	for (const char *at = name; *at != '\0'; at++) {
-		char letter = *at >= 'a' && *at <= 'z' ? (char) (*at - 'a' + 'A') : *at;
+		char letter = *at;
 
+		if (letter >= 'a' && letter <= 'z')
+			letter = (char) (letter - 'a' + 'A');
 		str_add(out, &letter, 1);
 	}
 	str_addf(out, " (%zu tasks → %zu tasks):\n", first->count, second->count);

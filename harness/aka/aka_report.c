@@ -79,24 +79,24 @@ static void add_type(struct str *out, const struct aka_type *type)
 
 static int compare_types(const void *a, const void *b)
 {
-	const struct aka_type *const *left = a, *const *right = b;
+	const struct aka_type *left = a, *right = b;
 
-	return strcmp((*left)->name, (*right)->name);
+	return strcmp(left->name, right->name);
 }
 
 static void add_types(struct str *out, const struct aka_summary *summary)
 {
-	cleanup(mem_free) const struct aka_type **sorted =
+	cleanup(mem_free) struct aka_type *sorted =
 		mem_alloc(summary->type_count + 1, sizeof(*sorted));
 
 	if (summary->type_count == 0)
 		return;
 	for (size_t i = 0; i < summary->type_count; i++)
-		sorted[i] = &summary->types[i];
+		sorted[i] = summary->types[i];
 	qsort(sorted, summary->type_count, sizeof(*sorted), compare_types);
 	str_addf(out, "\nTASK TYPE BREAKDOWN:\n\n");
 	for (size_t i = 0; i < summary->type_count; i++)
-		add_type(out, sorted[i]);
+		add_type(out, &sorted[i]);
 }
 
 static bool counts(const struct aka_line *line)

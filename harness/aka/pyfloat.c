@@ -21,7 +21,7 @@ static bool to_ascii(const char *text, size_t len, struct str *out)
 
 	for (size_t size; (size = pytext_next(text, len, &code)) > 0; text += size, len -= size) {
 		int digit = pytext_digit(code);
-		char byte = digit >= 0 ? (char) ('0' + digit) : (char) code;
+		char byte = (char) (digit >= 0 ? '0' + digit : (int) code);
 
 		if (pytext_is_space(code)) {
 			byte = ' ';

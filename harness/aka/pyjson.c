@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/aka/pyjson.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,14 +51,15 @@ static int parse_value(struct parser *in, unsigned int depth, const struct pyval
 
 static bool read_hex(const char *at, uint32_t *out)
 {
+	static const char digits[] = "0123456789abcdefABCDEF";
+
 	*out = 0;
 	for (int i = 0; i < HEX_DIGITS; i++) {
-		unsigned char digit = (unsigned char) at[i];
+		const char *digit = at[i] == '\0' ? NULL : strchr(digits, at[i]);
 
-		if (!isxdigit(digit))
+		if (digit == NULL)
 			return false;
-		*out = *out << 4 |
-		       (uint32_t) (isdigit(digit) ? digit - '0' : tolower(digit) - 'a' + 10);
+		*out = *out << 4 | (uint32_t) (digit - digits - (digit - digits > 15 ? 6 : 0));
 	}
 	return true;
 }

@@ -180,6 +180,18 @@ static bool needs_escape(uint32_t code)
 	return code < 0x20 || code > 0x7e || code == '"' || code == '\\';
 }
 
+/*
+ * Is a line in double quotes folded at @end? At a space, or where all before has been written; what
+ * is written goes up to @start, which is behind @end if that is an escape.
+ */
+static bool folds_here(const struct emitter *to, const struct pyyaml_text *text, size_t start,
+		       size_t end)
+{
+	if (end == 0 || end + 1 >= text->count || (text->codes[end] != ' ' && start < end))
+		return false;
+	return start > end ? to->column > WIDTH + 1 : to->column + end - start > WIDTH;
+}
+
 static void put_double(struct emitter *to, const struct pyyaml_text *text, bool may_fold)
 {
 	size_t start = 0;
@@ -187,24 +199,21 @@ static void put_double(struct emitter *to, const struct pyyaml_text *text, bool 
 	put_indicator(to, "\"", true, false);
 	for (size_t end = 0; end <= text->count; end++) {
 		bool is_end = end == text->count;
-		uint32_t code = is_end ? 0 : text->codes[end];
 
-		if (is_end || needs_escape(code)) {
-			if (start < end)
-				put_codes(to, text->codes + start, end - start);
-			start = end;
-			if (!is_end) {
-				put_escape(to, code);
-				start = end + 1;
-			}
-		}
-		if (end == 0 || end + 1 >= text->count || (code != ' ' && start < end) || !may_fold)
-			continue;
-		if (start > end ? to->column < WIDTH + 2 : to->column + end - start <= WIDTH)
-			continue;
-		if (start < end)
+		if (is_end || needs_escape(text->codes[end])) {
 			put_codes(to, text->codes + start, end - start);
-		start = MAX_OF(start, end);
+			start = end;
+		}
+		if (!is_end && needs_escape(text->codes[end])) {
+			put_escape(to, text->codes[end]);
+			start = end + 1;
+		}
+		if (!may_fold || !folds_here(to, text, start, end))
+			continue;
+		if (start < end) {
+			put_codes(to, text->codes + start, end - start);
+			start = end;
+		}
 		put(to, "\\", 1);
 		put_indent(to);
 		to->whitespace = to->indention = false;
