@@ -167,7 +167,7 @@ static const struct field role_fields[] = {
 	{ "cpu",       &type_duration, U64_AT(struct policy_role, cpu_ms),     OPTIONAL, SECOND, 10000 * (uint64_t) HOUR, NULL,
 	  "CPU time of all processes together" },
 	{ "idle",      &type_duration, U64_AT(struct policy_role, idle_ms),    OPTIONAL, 0, 168 * (uint64_t) HOUR, NULL,
-	  "time without output and with less than 1ms of CPU time a second; 0 for no limit; a worker has none" },
+	  "time without output and with less than 1ms of CPU time a second; 0 for no limit; not for workers" },
 	{ "grace",     &type_duration, U64_AT(struct policy_role, grace_ms),   OPTIONAL, 0, MINUTE, NULL,
 	  "time from SIGTERM to the end of everything" },
 	{ "memory",    &type_size,     U64_AT(struct policy_role, memory),     OPTIONAL, MEMORY_MIN, 16 * TIB, NULL,
@@ -342,10 +342,6 @@ static int check_roles(const struct policy *policy, struct err *err)
 	    check_role(policy, "build", &policy->build, err) < 0 ||
 	    check_role(policy, "worker", &policy->worker, err) < 0)
 		return -1;
-	if (policy->worker.idle_ms > 0)
-		return role_err(
-			policy, "worker", "idle", err,
-			"a worker is held between its calls, and is idle then: leave it out");
 	return 0;
 }
 

@@ -166,9 +166,6 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "can "
 		  "take, with 2KiB for each inode and 64MiB to work in: 2195MiB; give more, or "
 		  "these less" },
-		{ HEAD "worker: {idle: 1m}\n",
-		  "p.yaml:3: key 'idle': a worker is held between its calls, and is idle then: "
-		  "leave it out" },
 		{ HEAD "agent: {image: a/b}\n",
 		  "p.yaml:3: key 'image': 'a/b' is not an image's name: 1 to 31 letters, digits, "
 		  "'-', '_' and '.', or host" },

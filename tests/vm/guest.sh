@@ -4,7 +4,7 @@
 # Their TAP and the doctor's answer go to /run/out; running/ has those that have not ended. Whoever has
 # a test for such a machine alone puts it into tests/vm/guest-NAME.sh, written as those of tests/e2e are.
 set -u
-tree=/srv/proctor out=/run/out
+tree=/tree out=/run/out
 PROCTOR_BUILD=$tree/build TAP_FOLDER=$out/tap
 # Nothing is measured here, and what may take two seconds elsewhere takes more.
 E2E_SLOW=10 ROUNDS=$(cat /run/test/rounds)
