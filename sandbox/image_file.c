@@ -188,7 +188,7 @@ int image_open_file(const struct image_source *source, struct image_identity *ou
  * launcher would start the slower for it.
  */
 struct crypto {
-	void *library;
+	void *handle; /* of dlopen(3) */
 	void *context;
 	const void *(*sha256)(void);
 	void *(*create)(void);
@@ -202,9 +202,9 @@ static void crypto_done(struct crypto *crypto)
 {
 	if (crypto->context)
 		crypto->destroy(crypto->context);
-	if (crypto->library)
-		dlclose(crypto->library);
-	*crypto = (struct crypto){ .library = NULL };
+	if (crypto->handle)
+		dlclose(crypto->handle);
+	*crypto = (struct crypto){ .handle = NULL };
 }
 
 static int crypto_open(struct crypto *crypto, struct err *err)
@@ -218,13 +218,13 @@ static int crypto_open(struct crypto *crypto, struct err *err)
 		{ "EVP_DigestUpdate", &crypto->update }, { "EVP_DigestFinal_ex", &crypto->final },
 	};
 
-	crypto->library = dlopen(CRYPTO_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!crypto->library)
+	crypto->handle = dlopen(CRYPTO_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!crypto->handle)
 		return err_set(err, ERR_HOST,
 			       "there is no " CRYPTO_LIBRARY " of OpenSSL to hash it with: install "
 			       "libssl3");
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
-		void *found = dlsym(crypto->library, wanted[i].name);
+		void *found = dlsym(crypto->handle, wanted[i].name);
 
 		if (!found)
 			return err_set(err, ERR_HOST, CRYPTO_LIBRARY " has no %s", wanted[i].name);
@@ -270,7 +270,7 @@ static int hash(struct crypto *crypto, int fd, const struct image_wish *wish, un
 int image_digest(int fd, const struct image_wish *wish, char out[IMAGE_DIGEST_SIZE],
 		 struct err *err)
 {
-	cleanup(crypto_done) struct crypto crypto = { .library = NULL };
+	cleanup(crypto_done) struct crypto crypto = { .handle = NULL };
 	struct image_identity before, after;
 	unsigned char digest[32];
 

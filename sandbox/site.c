@@ -9,6 +9,7 @@
 
 #include "sandbox/base/mem.h"
 #include "sandbox/base/path.h"
+#include "sandbox/base/units.h"
 
 const struct name site_kind_names[] = {
 	{ "folder", SITE_FOLDER },
@@ -19,75 +20,24 @@ const struct name site_kind_names[] = {
 
 /* --- how values are written --- */
 
-struct unit {
-	const char *text;
-	uint64_t factor;
-};
-
-static const struct unit sizes[] = { { "B", 1 },     { "KiB", KIB }, { "MiB", MIB },
-				     { "GiB", GIB }, { "TiB", TIB }, { NULL, 0 } };
-static const struct unit durations[] = {
-	{ "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { NULL, 0 }
-};
-
-/* Digits, at most 18 of them, so that nothing overflows. Return: what follows, or NULL. */
-static const char *parse_digits(const char *text, uint64_t *out)
-{
-	uint64_t value = 0;
-	size_t count = 0;
-
-	for (; isdigit((unsigned char) text[count]); count++) {
-		if (count == 18)
-			return NULL;
-		value = value * 10 + (uint64_t) (text[count] - '0');
-	}
-	if (count == 0 || (count > 1 && text[0] == '0'))
-		return NULL;
-	*out = value;
-	return text + count;
-}
-
-static bool parse_units(const char *text, const struct unit *units, uint64_t *out)
-{
-	uint64_t value;
-	const char *end = parse_digits(text, &value);
-
-	for (; end && units->text; units++)
-		if (strcmp(end, units->text) == 0)
-			return !__builtin_mul_overflow(value, units->factor, out);
-	return false;
-}
-
 static bool parse_size(const char *text, uint64_t *out)
 {
-	return parse_units(text, sizes, out);
+	return units_parse(UNITS_BYTES, text, out) == 0;
 }
 
 static bool parse_duration(const char *text, uint64_t *out)
 {
-	return parse_units(text, durations, out);
+	return units_parse(UNITS_MS, text, out) == 0;
 }
 
 static bool parse_count(const char *text, uint64_t *out)
 {
-	const char *end = parse_digits(text, out);
-
-	return end && *end == '\0';
+	return units_parse(UNITS_COUNT, text, out) == 0;
 }
 
-/* Thousandths: "4", "1.5", "0.250". */
 static bool parse_milli(const char *text, uint64_t *out)
 {
-	uint64_t value, scale = 100;
-	const char *at = parse_digits(text, &value);
-
-	if (!at || __builtin_mul_overflow(value, UINT64_C(1000), &value))
-		return false;
-	if (*at == '.' && isdigit((unsigned char) at[1]))
-		for (at++; isdigit((unsigned char) *at) && scale > 0; at++, scale /= 10)
-			value += (uint64_t) (*at - '0') * scale;
-	*out = value;
-	return *at == '\0';
+	return units_parse(UNITS_MILLI, text, out) == 0;
 }
 
 /* An id as people write ranges of them: 0x70000000, or in decimal digits. */

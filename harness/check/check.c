@@ -150,7 +150,7 @@ static struct plain_implementation implementation(struct arena *arena, const cha
 						  const char *library, const char *symbol)
 {
 	return (struct plain_implementation){
-		.library = below(arena, folder, library),
+		.shared_object = below(arena, folder, library),
 		.symbol = symbol,
 		.folder = folder,
 	};

@@ -43,10 +43,11 @@ static int confine(const struct plain_source *source, const struct plain_impleme
 		   uint64_t tasks, struct err *err)
 {
 	auto_fd program = open(source->program, O_PATH | O_CLOEXEC);
-	auto_fd folder = what->library ? open(what->folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	auto_fd folder =
+		what->shared_object ? open(what->folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (program < 0 || (what->library && (folder < 0 || fchdir(folder) < 0)) ||
-	    (!what->library && chdir("/") < 0))
+	if (program < 0 || (what->shared_object && (folder < 0 || fchdir(folder) < 0)) ||
+	    (!what->shared_object && chdir("/") < 0))
 		return err_sys(err, "open the worker's files");
 	return confine_worker(source->confinement, program, folder, tasks, err);
 }
@@ -55,7 +56,7 @@ no_return static void become_worker(const struct plain_source *source,
 				    const struct plain_implementation *what,
 				    const struct worker_fds *fds, uint64_t tasks)
 {
-	const char *argv[] = { "proctor-worker", what->library, what->symbol, NULL };
+	const char *argv[] = { "proctor-worker", what->shared_object, what->symbol, NULL };
 	char *const *args, *const *env;
 	const char *const *environment = compose_environment;
 	struct err err = ERR_INIT;

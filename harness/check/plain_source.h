@@ -17,9 +17,9 @@
  * prints goes nowhere, as with the judge.
  */
 struct plain_implementation {
-	const char *library; /* NULL: the worker program's own entries */
+	const char *shared_object; /* NULL: the worker program's own entries */
 	const char *symbol;
-	const char *folder; /* that has all that the library reads; only where there are walls */
+	const char *folder; /* that has all that it reads; only where there are walls */
 };
 
 enum { PLAIN_ROLES = WORKER_CANDIDATE + 1, PLAIN_SLOTS = 2 };

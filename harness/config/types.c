@@ -9,107 +9,27 @@
 #include <string.h>
 
 #include "sandbox/base/path.h"
+#include "sandbox/base/units.h"
 #include "sandbox/spec.h"
-
-struct unit {
-	const char *text;
-	uint64_t factor;
-};
-
-/* The largest first: printing takes the first that divides. */
-static const struct unit sizes[] = {
-	{ "TiB", TIB }, { "GiB", GIB }, { "MiB", MIB }, { "KiB", KIB }, { "B", 1 },
-};
-static const struct unit durations[] = {
-	{ "h", 3600000 },
-	{ "m", 60000 },
-	{ "s", 1000 },
-	{ "ms", 1 },
-};
-
-static int parse_digits(const char *text, const char **end, uint64_t *out)
-{
-	uint64_t value = 0;
-	const char *at = text;
-
-	for (; isdigit((unsigned char) *at); at++)
-		if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
-		    __builtin_add_overflow(value, (uint64_t) (*at - '0'), &value))
-			return -1;
-	/* 010 is ten to people and eight to YAML 1.1 and C. */
-	if (at == text || (*text == '0' && at > text + 1))
-		return -1;
-	*end = at;
-	*out = value;
-	return 0;
-}
-
-static int parse_units(const char *text, const struct unit *units, size_t count, uint64_t *out)
-{
-	const char *end;
-	uint64_t value;
-
-	if (parse_digits(text, &end, &value) < 0)
-		return -1;
-	if (value == 0 && *end == '\0') {
-		*out = 0;
-		return 0;
-	}
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(end, units[i].text) == 0)
-			return __builtin_mul_overflow(value, units[i].factor, out) ? -1 : 0;
-	return -1;
-}
 
 int types_parse_count(const char *text, uint64_t *out)
 {
-	const char *end;
-	uint64_t value;
-
-	if (parse_digits(text, &end, &value) < 0 || *end != '\0')
-		return -1;
-	*out = value;
-	return 0;
+	return units_parse(UNITS_COUNT, text, out);
 }
 
 int types_parse_size(const char *text, uint64_t *out)
 {
-	uint64_t value;
-
-	if (parse_units(text, sizes, ARRAY_LEN(sizes), &value) < 0)
-		return -1;
-	*out = value;
-	return 0;
+	return units_parse(UNITS_BYTES, text, out);
 }
 
 int types_parse_duration(const char *text, uint64_t *out)
 {
-	uint64_t value;
-
-	if (parse_units(text, durations, ARRAY_LEN(durations), &value) < 0)
-		return -1;
-	*out = value;
-	return 0;
+	return units_parse(UNITS_MS, text, out);
 }
 
 int types_parse_milli(const char *text, uint64_t *out)
 {
-	uint64_t value, thousandths = 0, scale = 100;
-	const char *at;
-
-	if (parse_digits(text, &at, &value) < 0)
-		return -1;
-	if (*at == '.') {
-		if (!isdigit((unsigned char) *++at))
-			return -1;
-		for (; isdigit((unsigned char) *at) && scale > 0; at++, scale /= 10)
-			thousandths += (uint64_t) (*at - '0') * scale;
-	}
-	if (*at != '\0' || __builtin_mul_overflow(value, UINT64_C(1000), &value) ||
-	    __builtin_add_overflow(value, thousandths, &value))
-		return -1;
-	*out = value;
-	return 0;
+	return units_parse(UNITS_MILLI, text, out);
 }
 
 int types_parse_number(const char *text, double *out)
@@ -181,40 +101,22 @@ static void print_count(const struct field *field, const void *member, struct st
 	str_addf(out, "%" PRIu64, *(const uint64_t *) member);
 }
 
-static void print_units(uint64_t value, const struct unit *units, struct str *out)
-{
-	if (value == 0) {
-		str_addf(out, "0");
-		return;
-	}
-	while (value % units->factor != 0)
-		units++;
-	str_addf(out, "%" PRIu64 "%s", value / units->factor, units->text);
-}
-
 static void print_size(const struct field *field, const void *member, struct str *out)
 {
 	(void) field;
-	print_units(*(const uint64_t *) member, sizes, out);
+	str_addf(out, "%s", units_write(UNITS_BYTES, *(const uint64_t *) member).text);
 }
 
 static void print_duration(const struct field *field, const void *member, struct str *out)
 {
 	(void) field;
-	print_units(*(const uint64_t *) member, durations, out);
+	str_addf(out, "%s", units_write(UNITS_MS, *(const uint64_t *) member).text);
 }
 
 static void print_milli(const struct field *field, const void *member, struct str *out)
 {
-	uint64_t value = *(const uint64_t *) member;
-
 	(void) field;
-	str_addf(out, "%" PRIu64, value / 1000);
-	if (value % 1000 == 0)
-		return;
-	str_addf(out, ".%03" PRIu64, value % 1000);
-	while (out->text[out->len - 1] == '0')
-		out->text[--out->len] = '\0';
+	str_addf(out, "%s", units_write(UNITS_MILLI, *(const uint64_t *) member).text);
 }
 
 static int parse_bool(const struct field *field, const struct yaml_node *node, struct arena *arena,

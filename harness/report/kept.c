@@ -123,7 +123,7 @@ static int check_line(int folder_fd, const struct journal_entry *entry, struct e
 int kept_check(int folder_fd, struct err *err)
 {
 	cleanup(journal_reader_done) struct journal_reader reader;
-	auto_fd fd = path_open_file(folder_fd, JOURNAL_FILE, err);
+	auto_fd fd = journal_open_read(folder_fd, err);
 	struct journal_entry entry;
 	int got;
 

@@ -21,7 +21,7 @@ enum { VETTING_SAID = 300 };
 /* What each side's worker loads. */
 struct side {
 	enum worker_role role;
-	const char *library, *symbol;
+	const char *shared_object, *symbol;
 	int tree_fd;
 };
 
@@ -44,7 +44,7 @@ static int compose_sides(const struct vetting_state *state, int candidate_fd,
 	source->program_fd = run->worker_fd;
 	source->null_fd = run->null_fd;
 	for (size_t i = 0; i < ARRAY_LEN(sides); i++) {
-		if (compose_worker(&run->policy, sides[i].library, sides[i].symbol,
+		if (compose_worker(&run->policy, sides[i].shared_object, sides[i].symbol,
 				   run->cpus.worker, &specs[i], err) < 0)
 			return -1;
 		source->roles[sides[i].role] =

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "sandbox/base/compiler.h"
+
 /*
  * Numbers as people write them in options, policies and site.conf: errors say what is asked for and
  * what is possible in the same words, or nobody finds them again there.
@@ -17,6 +19,14 @@ enum units_kind {
 struct units_text {
 	char text[32];
 };
+
+/**
+ * units_parse() - what the words say: digits, without zeros before them, and for sizes and
+ * durations a unit, which 0 can do without; for thousandths at most three decimals
+ *
+ * Return: 0, or -1 if they say nothing, or more than @out holds, which is as it was then.
+ */
+int units_parse(enum units_kind kind, const char *text, uint64_t *out) must_check;
 
 /**
  * units_write() - @value in the words of its kind

@@ -121,14 +121,20 @@ static void host_files(const struct scene *scene)
 
 static int closed_files;
 
+static bool is_below(const char *path, const char *folder)
+{
+	const size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
 static void visit_closed(const char *path, mode_t mode, const struct scene *scene)
 {
 	char byte;
 	int fd;
 
 	(void) scene;
-	if (!S_ISREG(mode) || (mode & S_IROTH) || strncmp(path, "/work/", 6) == 0 ||
-	    strncmp(path, "/tmp/", 5) == 0)
+	if (!S_ISREG(mode) || (mode & S_IROTH) || is_below(path, "/work") || is_below(path, "/tmp"))
 		return;
 	closed_files++;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -170,7 +170,7 @@ TEST(a_library_or_symbol_that_is_missing_is_said)
 
 	CHECK_INT(open_worker(bench, WORKER_CANDIDATE).status, PROTOCOL_NO_SYMBOL);
 	CHECK_OK(caliper_close(&bench->caliper, &end, &err));
-	bench->source.roles[WORKER_CANDIDATE].library = "/no/such/library.so";
+	bench->source.roles[WORKER_CANDIDATE].shared_object = "/no/such/library.so";
 	CHECK_INT(open_worker(bench, WORKER_CANDIDATE).status, PROTOCOL_NO_LIBRARY);
 	close_bench(bench);
 }

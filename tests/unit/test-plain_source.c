@@ -45,11 +45,11 @@ static enum mark_kind mark_of(const char *candidate)
 	judge_plan(plan);
 	judge_add_softmax(plan, 64, 256, false);
 	source.program = WORKER_PROGRAM;
-	source.roles[WORKER_ORACLE].library = KERNELS;
+	source.roles[WORKER_ORACLE].shared_object = KERNELS;
 	source.roles[WORKER_ORACLE].symbol = "softmax_oracle";
-	source.roles[WORKER_BASELINE].library = KERNELS;
+	source.roles[WORKER_BASELINE].shared_object = KERNELS;
 	source.roles[WORKER_BASELINE].symbol = "softmax";
-	source.roles[WORKER_CANDIDATE].library = KERNELS;
+	source.roles[WORKER_CANDIDATE].shared_object = KERNELS;
 	source.roles[WORKER_CANDIDATE].symbol = candidate;
 	CHECK_OK(marking_run(plan, key, &workers, &options, &result, &err));
 	return result.seen.mark.kind;
