@@ -57,8 +57,7 @@ static int open_put(const char *path, struct jail_places *places, struct err *er
 	return 0;
 }
 
-/* What a call has left whose jail there never was is in nobody's way. Return: a descriptor, or -1.
- */
+/* What is left of a call that had no jail is in nobody's way. Return: its descriptor, or -1. */
 static int open_empty(const char *path, const struct account *account)
 {
 	auto_fd fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
