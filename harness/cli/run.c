@@ -25,7 +25,7 @@ static const struct option_row rows[] = {
 	{ "agent",    "scripted:WHAT", OPTION_TEXTS, AT(agents), 0, 0, "a solution of the task, or a program if WHAT has a '/'; may be repeated" },
 	{ "attempts", "COUNT",  OPTION_COUNT, AT(repeats), 1, RUN_ATTEMPTS_MAX, "attempts of each agent on each task (1)" },
 	{ "config",   "FILE",   OPTION_TEXT,  AT(config),  0, 0, "a run plan, see proctor-run-plan(5), that names tasks, agents and policy" },
-	{ "policy",   "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see proctor-policy(5) (default)" },
+	{ "policy",   "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, agentkernelarena, or a file; see proctor-policy(5) (default)" },
 	{ "run",      "FOLDER", OPTION_TEXT,  AT(folder),  0, 0, "where the run is kept; must not exist, or be empty (./run-ID)" },
 	{ "seats",    "COUNT",  OPTION_COUNT, AT(seats),   1, RUN_SEATS_MAX, "attempts at one time (1, or the run plan's)" },
 	{ "retries",  "COUNT",  OPTION_COUNT, AT(retries), 0, 10, "new attempts for one that ended INFRA (the run plan's, or the policy's)" },
