@@ -130,6 +130,8 @@ int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err 
 	if (compose_agent(&run->policy, &job->task->limits, has_given ? &given : NULL,
 			  job->is_solution ? copy : program, spec, err) < 0)
 		return -1;
+	if (compose_gpus(spec, run->gpus, run->gpu_count, err) < 0)
+		return -1;
 	snprintf(spec->cgroup.cpus, sizeof(spec->cgroup.cpus), "%s", run->cpus.others);
 	if (job->task->limits.output != 0)
 		io.output_max = MIN_OF(io.output_max, job->task->limits.output);
