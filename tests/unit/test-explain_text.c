@@ -111,8 +111,8 @@ TEST(system_calls_that_are_the_same_are_shown_once)
 TEST(an_evaluators_jail_has_caches_of_its_own_and_reaches_nothing)
 {
 	static const char *const wanted[] = {
-		"==== the evaluator's jail ====\ncommand     COMMAND\nfolder      /work\n"
-		"environment PATH=/usr/local/bin:",
+		"==== the evaluator's jail ====\ncommand     COMMAND\nfolder      /work\n",
+		"\nenvironment PATH=/usr/local/bin:",
 		"            TRITON_CACHE_DIR=/tmp/triton\n",
 		"            LANG=de\n",
 		"network     a namespace of its own with lo alone\nservices    none\n",
