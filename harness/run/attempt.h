@@ -46,6 +46,7 @@ struct attempt {
 	struct digest artifact; /* of what was built */
 	char build_why[256];
 	struct judging_result *judged; /* NULL: not judged */
+	struct record_carried carried; /* of AgentKernelArena's kind */
 	struct evaluation *evaluation; /* of AgentKernelArena's kind; NULL: not begun; owned */
 	struct samples samples;
 	bool was_judged; /* by a judge whose verdict was not recorded */

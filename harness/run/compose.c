@@ -237,6 +237,15 @@ struct stream_limits compose_candidate_limits(const struct policy *policy)
 	return limits;
 }
 
+struct stream_limits compose_evaluator_limits(const struct policy *policy)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	limits.total = STREAM_BYTES_MAX;
+	bound(&limits, &policy->evaluator.workspace);
+	return limits;
+}
+
 /* A library that a worker's jail can not hold was not built. */
 struct stream_limits compose_product_limits(const struct policy *policy)
 {

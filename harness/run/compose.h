@@ -52,6 +52,11 @@ int compose_agent(const struct policy *policy, const struct task_limits *limits,
 struct stream_limits compose_candidate_limits(const struct policy *policy);
 
 /**
+ * compose_evaluator_limits() - the same of an evaluator's jail
+ */
+struct stream_limits compose_evaluator_limits(const struct policy *policy);
+
+/**
  * compose_product_limits() - what a build may leave that a worker's jail can hold
  */
 struct stream_limits compose_product_limits(const struct policy *policy);

@@ -65,6 +65,11 @@ int evaluation_compile(const struct evaluation_job *job, struct evaluation *out,
 		       struct err *err) must_check;
 
 /**
+ * evaluation_refuse() - it was not even tried to compile
+ */
+void evaluation_refuse(struct evaluation *evaluation, const char *why);
+
+/**
  * evaluation_mark() - check and time what was compiled, and score it
  *
  * Also of what does not compile: it has a mark then. Return: 0; -1 for a failure of ours.

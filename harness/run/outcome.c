@@ -313,6 +313,7 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 	fill_marks(attempt, out);
 	if (attempt->times.judged_ns != 0 && attempt->evaluation)
 		outcome_aka_fill(attempt->evaluation, &run->arena, out);
+	out->carried = attempt->carried;
 	fill_entries(attempt, &entries, out);
 	/* Without a folder the journal alone has it. */
 	if (attempt->folder_fd >= 0 && write_files(attempt, out, err) < 0)

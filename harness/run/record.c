@@ -147,6 +147,22 @@ static void put_aka(struct json_writer *json, const struct record_aka *aka)
 	json_put_end(json);
 }
 
+static void put_carried(struct json_writer *json, const struct record_carried *carried)
+{
+	if (!carried->is_there) {
+		json_put_null(json, "carried");
+		return;
+	}
+	json_put_object(json, "carried");
+	json_put_int(json, "replaced", (int64_t) carried->replaced);
+	json_put_int(json, "added", (int64_t) carried->added);
+	json_put_int(json, "missing", (int64_t) carried->missing);
+	json_put_int(json, "idle", (int64_t) carried->idle);
+	json_put_int(json, "hosted", (int64_t) carried->hosted);
+	json_put_text(json, "why", carried->why);
+	json_put_end(json);
+}
+
 static void put_times(struct json_writer *json, const struct record_times *times)
 {
 	json_put_object(json, "times");
@@ -231,6 +247,7 @@ void record_put(struct json_writer *json, const char *key, const struct record *
 	put_mark(json, "seen", &record->seen, false);
 	put_mark(json, "unseen", &record->unseen, true);
 	put_aka(json, &record->aka);
+	put_carried(json, &record->carried);
 	json_put_double(json, "score", record_is_marked(record) ? score_attempt(&result) : NAN);
 	json_put_text(json, "infra", record->infra);
 	record_put_texts(json, "labels", record->labels, record->label_count);

@@ -131,6 +131,13 @@ struct record_aka {
 	const char *reason; /* why something was refused; NULL: nothing was */
 };
 
+/* What became of the functions of a file whose tests are the task's, see aka_carry.h. */
+struct record_carried {
+	bool is_there;
+	uint64_t replaced, added, missing, idle, hosted;
+	const char *why; /* why nothing was carried over; NULL: it could be */
+};
+
 struct record {
 	const char *run;
 	const char *task;
@@ -150,6 +157,7 @@ struct record {
 	struct record_mark seen;
 	struct record_mark unseen;
 	struct record_aka aka;
+	struct record_carried carried;
 	const char *infra; /* what went wrong on our side; NULL: nothing */
 	const char *const *labels;
 	size_t label_count;
