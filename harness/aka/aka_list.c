@@ -163,13 +163,14 @@ static void add_argv(struct str *out, const struct argv *argv)
 	}
 }
 
-static void add_action(struct str *out, const char *name, const struct aka_action *action)
+static void add_action(struct str *out, const char *name, const struct aka_action *action,
+		       const char *python)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 
 	for (size_t i = 0; i < action->count; i++) {
 		struct argv argv =
-			aka_command_plan(&action->commands[i], AKA_PYTHON, action->extra, &arena);
+			aka_command_plan(&action->commands[i], python, action->extra, &arena);
 
 		add_field(out, i == 0 ? name : "");
 		add_argv(out, &argv);
@@ -214,7 +215,7 @@ static struct argv helpers_of(const struct aka_task *task, const char *room[2])
 	return (struct argv){ room, count };
 }
 
-void aka_list_print(const struct aka_task *task, struct str *out)
+void aka_list_print(const struct aka_task *task, const char *python, struct str *out)
 {
 	const char *room[2];
 	const struct argv helpers = helpers_of(task, room);
@@ -236,9 +237,9 @@ void aka_list_print(const struct aka_task *task, struct str *out)
 	for (size_t i = 0; i < task->brought_count; i++)
 		add_brought(out, &task->brought[i]);
 	add_words(out, "helpers", &helpers);
-	add_action(out, "setup", &task->setup);
+	add_action(out, "setup", &task->setup, python);
 	for (int step = 0; step < AKA_STEPS; step++)
-		add_action(out, names_text(aka_step_names, step), &task->steps[step]);
+		add_action(out, names_text(aka_step_names, step), &task->steps[step], python);
 	add_platform(out, &task->platform);
 	add_words(out, "supported archs", &task->supported_archs);
 	add_line(out, "baseline", task->contract.baseline);
@@ -273,13 +274,14 @@ static void put_edits(struct json_writer *json, const struct aka_task *task)
 	json_put_end(json);
 }
 
-static void put_action(struct json_writer *json, const char *name, const struct aka_action *action)
+static void put_action(struct json_writer *json, const char *name, const struct aka_action *action,
+		       const char *python)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 
 	for (size_t i = 0; i < action->count; i++) {
 		struct argv argv =
-			aka_command_plan(&action->commands[i], AKA_PYTHON, action->extra, &arena);
+			aka_command_plan(&action->commands[i], python, action->extra, &arena);
 
 		json_put_object(json, NULL);
 		json_put_text(json, "step", name);
@@ -307,7 +309,7 @@ static void put_brought(struct json_writer *json, const struct aka_task *task)
 	json_put_end(json);
 }
 
-void aka_list_put(const struct aka_task *task, struct json_writer *json)
+void aka_list_put(const struct aka_task *task, const char *python, struct json_writer *json)
 {
 	const struct argv remarks = { task->remarks, task->remark_count };
 	const char *room[2];
@@ -326,9 +328,9 @@ void aka_list_put(const struct aka_task *task, struct json_writer *json)
 	put_brought(json, task);
 	put_words(json, "helpers", &helpers);
 	json_put_array(json, "steps");
-	put_action(json, "setup", &task->setup);
+	put_action(json, "setup", &task->setup, python);
 	for (int step = 0; step < AKA_STEPS; step++)
-		put_action(json, names_text(aka_step_names, step), &task->steps[step]);
+		put_action(json, names_text(aka_step_names, step), &task->steps[step], python);
 	json_put_end(json);
 	json_put_bool(json, "skip", task->platform.is_skipped);
 	json_put_text(json, "skip_reason", task->platform.reason);

@@ -46,10 +46,11 @@ void aka_counts_table(const struct aka_counts *counts, struct table *out);
 
 /**
  * aka_list_print() - append all of one task as text
+ * @python: the interpreter of its commands
  */
-void aka_list_print(const struct aka_task *task, struct str *out);
+void aka_list_print(const struct aka_task *task, const char *python, struct str *out);
 
 /**
  * aka_list_put() - write all of one task as a JSON object
  */
-void aka_list_put(const struct aka_task *task, struct json_writer *json);
+void aka_list_put(const struct aka_task *task, const char *python, struct json_writer *json);

@@ -9,6 +9,7 @@
 #include "harness/aka/aka_timing.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/opened.h"
+#include "harness/cli/run_dry.h"
 #include "harness/cli/running.h"
 #include "harness/console/options.h"
 
@@ -17,6 +18,7 @@ struct run_options {
 	const char *policy, *folder, *config;
 	const char *aka, *set, *arch, *gpu_model, *python, *gpus;
 	uint64_t repeats, seats, retries, rounds;
+	bool is_dry;
 	int json_fd;
 };
 
@@ -38,6 +40,7 @@ static const struct option_row rows[] = {
 	{ "gpu-model", "NAME",  OPTION_TEXT,  AT(gpu_model), 0, 0, "with --aka: what its reports call the GPUs (unknown)" },
 	{ "python",   "PATH",   OPTION_TEXT,  AT(python),  0, 0, "with --aka: the interpreter that its commands run with, as the jail sees it (python3)" },
 	{ "rounds",   "COUNT",  OPTION_COUNT, AT(rounds),  1, AKA_ROUNDS_MAX, "with --aka: rounds of baseline, candidate, candidate, baseline at most (2)" },
+	{ "dry-run",  NULL,     OPTION_FLAG,  AT(is_dry),  0, 0, "with --aka: tell all that would be done, and in which jails, and do nothing" },
 	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1, in place of the tables)" },
 };
 /* clang-format on */
@@ -135,6 +138,7 @@ static int check_aka(const struct run_options *options, int count, struct err *e
 		{ "gpu-model", options->gpu_model },
 		{ "python", options->python },
 		{ "rounds", options->rounds > 0 },
+		{ "dry-run", options->is_dry },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(needs); i++)
@@ -171,7 +175,7 @@ static int open_named(struct opened *opened, const struct run_options *options, 
 {
 	struct run_plan *plan = &opened->plan;
 
-	if ((count == 0 && !options->aka) || options->agents.count == 0)
+	if ((count == 0 && !options->aka) || (options->agents.count == 0 && !options->is_dry))
 		return err_set(err, ERR_USAGE,
 			       "a run needs a TASK and an --agent, or a --config; see proctor run "
 			       "--help");
@@ -232,6 +236,14 @@ static int begin(const struct cli *cli, struct opened *opened, const struct run_
 	return running_carry_out(running, cli, &opened->plan, err);
 }
 
+static int tell(const struct cli *cli, struct opened *opened, const struct run_options *options,
+		int count, char **paths, struct err *err)
+{
+	if (open_all(options, count, paths, opened, err) < 0)
+		return -1;
+	return run_dry(cli, &opened->plan, options->json_fd, err);
+}
+
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 {
 	cleanup(running_done) struct running running = RUNNING_INIT;
@@ -244,10 +256,16 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 		options_print_help(&table, stdout);
 		return 0;
 	}
-	if (asked < 0 || running_check_launcher(cli, err) < 0)
+	if (asked < 0 || (!options.is_dry && running_check_launcher(cli, err) < 0))
 		return -1;
+	if (options.is_dry && geteuid() != 0)
+		return tell(cli, &opened, &options, argc - first, argv + first, err);
 	if (account_find(cli->sudo_uid, &account, err) < 0 || account_enter(&account, err) < 0 ||
 	    open_all(&options, argc - first, argv + first, &opened, err) < 0)
 		return -1;
+	if (options.is_dry)
+		return account_leave(err) < 0 || account_become(&account, err) < 0
+			     ? -1
+			     : run_dry(cli, &opened.plan, options.json_fd, err);
 	return begin(cli, &opened, &options, &account, &running, err);
 }

@@ -213,7 +213,7 @@ static int show(const struct listing *listing, const char *name, struct err *err
 	if (aka_task_load(listing->tree.fd, name, &task, err) < 0)
 		return -1;
 	if (json_fd != STDOUT_FILENO) {
-		aka_list_print(&task, &text);
+		aka_list_print(&task, AKA_PYTHON, &text);
 		if (io_write_waiting(STDOUT_FILENO, text.text, text.len, "the task", err) < 0)
 			return -1;
 	}
@@ -221,7 +221,7 @@ static int show(const struct listing *listing, const char *name, struct err *err
 		return 0;
 	str_clear(&text);
 	json_writer_init(&json, &text);
-	aka_list_put(&task, &json);
+	aka_list_put(&task, AKA_PYTHON, &json);
 	str_add(&text, "\n", 1);
 	return io_write_waiting(json_fd, text.text, text.len, "the task", err);
 }

@@ -11,13 +11,12 @@
 
 #include "harness/aka/aka_helper.h"
 #include "harness/aka/aka_list.h"
-#include "harness/aka/aka_select.h"
-#include "harness/aka/aka_set.h"
 #include "harness/aka/aka_task.h"
 #include "harness/aka/aka_timing.h"
 #include "harness/evidence/manifest.h"
 #include "harness/evidence/tree.h"
 #include "harness/evidence/tree_files.h"
+#include "harness/run/aka_choice.h"
 #include "harness/run/compose.h"
 #include "harness/run/prepare.h"
 #include "sandbox/base/clock.h"
@@ -32,75 +31,17 @@ enum { CONFIG_MAX = 1 << 20, SCRIPT_MAX = 4 << 20 };
 struct choice {
 	struct run *run;
 	const struct run_plan *plan;
-	struct aka_tree tree;
+	struct aka_choice chosen;
 	struct aka_helpers helpers;
 	bool has_helpers;
-	struct aka_entry *entries;
-	size_t count;
 	struct planned_dropped *dropped;
 	size_t dropped_count;
 };
 
 static void choice_done(struct choice *choice)
 {
-	aka_tree_done(&choice->tree);
+	aka_choice_done(&choice->chosen);
 	aka_helper_done(&choice->helpers);
-}
-
-/* ---- which ---- */
-
-static int choose_set(struct choice *choice, struct err *err)
-{
-	const struct run_aka *aka = &choice->plan->aka;
-	cleanup(str_done) struct str read = STR_INIT;
-	struct argv names, absent;
-	size_t len;
-	const char *text = aka_set_shipped(aka->set, &len);
-
-	if (aka->set_fd >= 0) {
-		if (io_read_fd(aka->set_fd, AKA_SET_FILE_MAX, aka->set, &read, err) < 0)
-			return -1;
-		text = read.text;
-		len = read.len;
-	}
-	if (aka_set_parse(aka->set, text, len, &choice->run->arena, &names, err) < 0)
-		return -1;
-	aka_select_names(&choice->tree, &names, &choice->run->arena, &choice->entries,
-			 &choice->count, &absent);
-	if (absent.count > 0)
-		return err_set(err, ERR_INPUT,
-			       "the set '%s' has the task '%s' and %zu others that '%s' does not "
-			       "have",
-			       aka->set, absent.items[0], (size_t) absent.count - 1, aka->path);
-	return 0;
-}
-
-static int choose(struct choice *choice, struct err *err)
-{
-	static const char *const everything[] = { "all", NULL };
-	const struct run_aka *aka = &choice->plan->aka;
-	struct argv selectors = aka->selectors;
-
-	if (aka_tree_open(aka->fd, aka->path, &choice->tree, err) < 0)
-		return -1;
-	if (aka->set)
-		return choose_set(choice, err);
-	if (selectors.count == 0)
-		selectors = (struct argv){ everything, 1 };
-	return aka_select(&choice->tree, &selectors, &choice->run->arena, &choice->entries,
-			  &choice->count, err);
-}
-
-static const char *why_dropped(const struct choice *choice, const struct aka_task *task)
-{
-	struct arena *arena = &choice->run->planned.arena;
-
-	if (task->brought_count > 0)
-		return arena_printf(arena, "its sources come from %s, which runs do not fetch yet",
-				    task->brought->from);
-	if (task->version != 1)
-		return "runs do not speak the protocol of schema_version 2 yet";
-	return aka_select_dropped(task, choice->plan->aka.arch, arena);
 }
 
 static void drop(struct choice *choice, const char *name, const char *why)
@@ -247,7 +188,7 @@ static int keep_task(struct choice *choice, const struct aka_task *task, struct 
 	struct planned *all = &choice->run->planned;
 	const size_t index = all->task_count;
 	struct planned_task *planned = &all->tasks[index];
-	auto_fd task_fd = path_open_folder(choice->tree.fd, task->name, err);
+	auto_fd task_fd = path_open_folder(choice->chosen.tree.fd, task->name, err);
 	auto_fd folder = -1;
 
 	if (task_fd < 0)
@@ -266,24 +207,23 @@ static int keep_task(struct choice *choice, const struct aka_task *task, struct 
 	return prepare_digest_files(folder, PLANNED_AKA, planned, err);
 }
 
-static int take_entry(struct choice *choice, const struct aka_entry *entry, struct err *err)
+static int take_entry(struct choice *choice, size_t index, struct err *err)
 {
+	const char *name = choice->chosen.entries[index].name;
 	cleanup(aka_task_done) struct aka_task task = AKA_TASK_INIT;
 	char status[512];
 	const char *why;
 
-	if (entry->why)
-		return err_set(err, ERR_INPUT, "%s", entry->why);
-	if (aka_task_load(choice->tree.fd, entry->name, &task, err) < 0)
+	if (aka_choice_load(&choice->chosen, index, &task, err) < 0)
 		return -1;
-	why = why_dropped(choice, &task);
+	why = aka_choice_why_dropped(&task, choice->plan->aka.arch, &choice->run->planned.arena);
 	if (why) {
-		drop(choice, entry->name, why);
+		drop(choice, name, why);
 		return 0;
 	}
 	if (choice->run->planned.task_count == RUN_TASKS_MAX)
 		return err_set(err, ERR_INPUT, "more than %d tasks", (int) RUN_TASKS_MAX);
-	snprintf(status, sizeof(status), "%s: its files", entry->name);
+	snprintf(status, sizeof(status), "%s: its files", name);
 	progress_say(choice->run->progress, status, clock_now());
 	return keep_task(choice, &task, err);
 }
@@ -317,25 +257,26 @@ int prepare_aka(struct run *run, const struct run_plan *plan, struct err *err)
 	cleanup(choice_done) struct choice choice = {
 		.run = run,
 		.plan = plan,
-		.tree = AKA_TREE_INIT,
+		.chosen = AKA_CHOICE_INIT,
 		.helpers = AKA_HELPERS_INIT,
 	};
 	struct planned *planned = &run->planned;
 
 	begin(&choice);
 	if (check_agents(plan, err) < 0 || compose_check_evaluator(&run->policy, err) < 0 ||
-	    choose(&choice, err) < 0)
+	    aka_choice_make(&plan->aka, &run->arena, &choice.chosen, err) < 0)
 		return -1;
 	planned->tasks = arena_alloc(&planned->arena, RUN_TASKS_MAX, sizeof(*planned->tasks));
-	choice.dropped = arena_alloc(&planned->arena, choice.count + 1, sizeof(*choice.dropped));
-	for (size_t i = 0; i < choice.count; i++)
-		if (take_entry(&choice, &choice.entries[i], err) < 0)
-			return err_wrap(err, "task '%s'", choice.entries[i].name);
+	choice.dropped =
+		arena_alloc(&planned->arena, choice.chosen.count + 1, sizeof(*choice.dropped));
+	for (size_t i = 0; i < choice.chosen.count; i++)
+		if (take_entry(&choice, i, err) < 0)
+			return err_wrap(err, "task '%s'", choice.chosen.entries[i].name);
 	planned->aka.dropped = choice.dropped;
 	planned->aka.dropped_count = choice.dropped_count;
 	if (planned->task_count == 0)
 		return err_set(err, ERR_INPUT, "none of the %zu tasks that were selected is run",
-			       choice.count);
+			       choice.chosen.count);
 	if (planned->task_count * planned->agent_count * planned->repeats > RUN_CONFIG_ATTEMPTS_MAX)
 		return err_set(err, ERR_INPUT, "more than %d attempts",
 			       (int) RUN_CONFIG_ATTEMPTS_MAX);

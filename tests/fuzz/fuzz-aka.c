@@ -65,11 +65,11 @@ static void check_shown(const struct aka_task *task)
 	aka_list_table(&table);
 	aka_list_add(&table, task);
 	table_print(&table, &(struct table_style){ .width = 0 }, &text);
-	aka_list_print(task, &text);
+	aka_list_print(task, "python3", &text);
 	for (size_t i = 0; i < text.len; i++)
 		hold((unsigned char) text.text[i] >= ' ' || text.text[i] == '\n');
 	json_writer_init(&writer, &json);
-	aka_list_put(task, &writer);
+	aka_list_put(task, "python3", &writer);
 	hold(json_writer_is_whole(&writer));
 }
 

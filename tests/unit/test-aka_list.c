@@ -92,7 +92,7 @@ TEST(all_of_a_task_is_shown_as_it_is_planned)
 {
 	parse(torch);
 	str_clear(&out);
-	aka_list_print(&task, &out);
+	aka_list_print(&task, AKA_PYTHON, &out);
 	CHECK(strstr(out.text, "\neditable             hip/a.hip\n"));
 	CHECK(strstr(out.text,
 		     "\nbaseline performance python3 p.py \"a b\" --baseline_only (at most "
@@ -102,7 +102,7 @@ TEST(all_of_a_task_is_shown_as_it_is_planned)
 	str_clear(&out);
 	parse("schema_version: 2\ncandidate: {language: hip, editable: [a.hip]}\n"
 	      "evaluation: {runner: [./r]}\n");
-	aka_list_print(&task, &out);
+	aka_list_print(&task, AKA_PYTHON, &out);
 	CHECK(strstr(out.text, "\nvalidate-task        ./r validate-task (at most 3600 s)\n"));
 	CHECK(strstr(out.text, "\nbaseline             initial_candidate\n"));
 }
@@ -114,7 +114,7 @@ TEST(the_same_in_json)
 	parse(torch);
 	str_clear(&out);
 	json_writer_init(&json, &out);
-	aka_list_put(&task, &json);
+	aka_list_put(&task, AKA_PYTHON, &json);
 	CHECK(json_writer_is_whole(&json));
 	CHECK(strstr(out.text,
 		     "\"editable\":[{\"path\":\"hip/a.hip\",\"scope\":\"file\",\"symbols\":[],"
