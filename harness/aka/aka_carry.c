@@ -220,9 +220,8 @@ static void place(struct carrier *carrier)
 
 static bool ends_a_line(const struct str *out, size_t from)
 {
-	char last = out->len > from ? out->text[out->len - 1] : '\n';
-
-	return last == '\n' || last == '\r';
+	return out->len == from || out->text[out->len - 1] == '\n' ||
+	       out->text[out->len - 1] == '\r';
 }
 
 static void add_block(struct carrier *carrier, const struct pysource_block *block, struct str *out)
