@@ -16,11 +16,14 @@ const struct name aka_fate_names[] = {
 	{ "idle", AKA_FATE_IDLE },   { NULL, 0 },
 };
 
-/* What pytest calls, collects or reads in a module by its name. */
-static const char *const pytest_names[] = {
-	"test",  "Test",     "pytest",   "setup", "teardown",
-	"setUp", "tearDown", "collect_", "__",    "load_tests",
+/* What pytest calls, collects or reads in a module: beginnings of names, and whole ones. */
+static const char *const pytest_starts[] = {
+	"test",          "Test",           "pytest",          "__",
+	"setup_module",  "setup_function", "teardown_module", "teardown_function",
+	"collect_ignore"
 };
+static const char *const pytest_names[] = { "setup", "teardown", "setUpModule", "tearDownModule",
+					    "load_tests" };
 
 /* How much of a name or statement is told. */
 enum { SHOWN_MAX = 60 };
@@ -132,14 +135,24 @@ static bool is_oddly_decorated(const struct pysource *source, const struct pysou
 	return false;
 }
 
+static bool is_pytests_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pytest_starts); i++)
+		if (strncmp(name, pytest_starts[i], strlen(pytest_starts[i])) == 0)
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(pytest_names); i++)
+		if (strcmp(name, pytest_names[i]) == 0)
+			return true;
+	return false;
+}
+
 static const char *why_no_name(const struct carrier *carrier, const char *name)
 {
 	for (const char *at = name; *at; at++)
 		if ((unsigned char) *at >= 0x80)
 			return is_not_ascii;
-	for (size_t i = 0; i < ARRAY_LEN(pytest_names); i++)
-		if (strncmp(name, pytest_names[i], strlen(pytest_names[i])) == 0)
-			return is_pytests;
+	if (is_pytests_name(name))
+		return is_pytests;
 	return pynames_has(&carrier->used, name) ? is_used : NULL;
 }
 
@@ -220,9 +233,8 @@ static void place(struct carrier *carrier)
 
 static bool ends_a_line(const struct str *out, size_t from)
 {
-	char last = out->len > from ? out->text[out->len - 1] : '\n';
-
-	return last == '\n' || last == '\r';
+	return out->len == from || out->text[out->len - 1] == '\n' ||
+	       out->text[out->len - 1] == '\r';
 }
 
 static void add_block(struct carrier *carrier, const struct pysource_block *block, struct str *out)

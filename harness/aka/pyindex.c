@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/aka/pyindex.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,20 +34,26 @@ static int compare_slices(const struct slice *left, const struct slice *right)
 
 static int compare_texts(const void *left, const void *right, void *source)
 {
-	struct slice one = text_of(source, *(const struct pysource_block *const *) left);
-	struct slice other = text_of(source, *(const struct pysource_block *const *) right);
+	const struct pysource_block *blocks = ((const struct pysource *) source)->blocks;
+	struct slice one = text_of(source, &blocks[*(const size_t *) left]);
+	struct slice other = text_of(source, &blocks[*(const size_t *) right]);
 
 	return compare_slices(&one, &other);
 }
 
 /* By name, and the last one of a name first. */
-static int compare_names(const void *left, const void *right)
+static int compare_names(const void *left, const void *right, void *source)
 {
-	const struct pysource_block *one = *(const struct pysource_block *const *) left;
-	const struct pysource_block *other = *(const struct pysource_block *const *) right;
-	int order = strcmp(one->name, other->name);
+	const struct pysource_block *blocks = ((const struct pysource *) source)->blocks;
+	size_t one = *(const size_t *) left, other = *(const size_t *) right;
+	int order = strcmp(blocks[one].name, blocks[other].name);
 
-	return order != 0 ? order : one->from > other->from ? -1 : one->from < other->from;
+	return order != 0 ? order : one > other ? -1 : one < other;
+}
+
+static const char *name_at(const struct pyindex *index, size_t position)
+{
+	return index->source->blocks[index->by_name[position]].name;
 }
 
 static void keep_the_last(struct pyindex *index)
@@ -54,28 +61,28 @@ static void keep_the_last(struct pyindex *index)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < index->names; i++)
-		if (kept == 0 ||
-		    strcmp(index->by_name[kept - 1]->name, index->by_name[i]->name) != 0)
+		if (kept == 0 || strcmp(name_at(index, kept - 1), name_at(index, i)) != 0)
 			index->by_name[kept++] = index->by_name[i];
 	index->names = kept;
 }
 
 void pyindex_make(const struct pysource *source, struct pyindex *out)
 {
+	void *borrowed = (void *) (uintptr_t) source; /* qsort_r() takes no const */
+
 	*out = (struct pyindex){
 		.source = source,
 		.by_name = mem_alloc(source->count + 1, sizeof(*out->by_name)),
 		.by_text = mem_alloc(source->count + 1, sizeof(*out->by_text)),
 	};
 	for (size_t i = 0; i < source->count; i++) {
-		out->by_text[i] = &source->blocks[i];
+		out->by_text[i] = i;
 		if (source->blocks[i].name)
-			out->by_name[out->names++] = &source->blocks[i];
+			out->by_name[out->names++] = i;
 	}
-	qsort(out->by_name, out->names, sizeof(*out->by_name), compare_names);
+	qsort_r(out->by_name, out->names, sizeof(*out->by_name), compare_names, borrowed);
 	keep_the_last(out);
-	qsort_r(out->by_text, source->count, sizeof(*out->by_text), compare_texts,
-		(void *) (uintptr_t) source);
+	qsort_r(out->by_text, source->count, sizeof(*out->by_text), compare_texts, borrowed);
 }
 
 void pyindex_done(struct pyindex *index)
@@ -91,10 +98,10 @@ const struct pysource_block *pyindex_find(const struct pyindex *index, const cha
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		int order = strcmp(name, index->by_name[middle]->name);
+		int order = strcmp(name, name_at(index, middle));
 
 		if (order == 0)
-			return index->by_name[middle];
+			return &index->source->blocks[index->by_name[middle]];
 		if (order < 0)
 			to = middle;
 		else
@@ -116,7 +123,8 @@ bool pyindex_has_text(const struct pyindex *index, const struct pysource *other,
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		struct slice slice = text_of(index->source, index->by_text[middle]);
+		struct slice slice =
+			text_of(index->source, &index->source->blocks[index->by_text[middle]]);
 		int order = compare_slices(&wanted, &slice);
 
 		if (order == 0)

@@ -12,7 +12,7 @@
  */
 struct pyindex {
 	const struct pysource *source; /* borrowed */
-	const struct pysource_block **by_name, **by_text;
+	size_t *by_name, *by_text;     /* numbers of blocks, in that order */
 	size_t names;
 };
 

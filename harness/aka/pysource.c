@@ -315,8 +315,9 @@ static bool is_known(const char *name, size_t len)
 
 	if (len >= sizeof(text))
 		return false;
-	for (size_t i = 0; i < len; i++)
-		text[i] = name[i] == '_' ? '-' : name[i];
+	memcpy(text, name, len);
+	for (char *at = text; (at = strchr(at, '_'));)
+		*at = '-';
 	for (size_t i = 0; i < ARRAY_LEN(encodings); i++)
 		if (strcasecmp(encodings[i], text) == 0)
 			return true;

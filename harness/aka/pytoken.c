@@ -196,23 +196,30 @@ static bool is_prefix(const uint8_t *bytes, size_t len)
 	return len == 0;
 }
 
+static bool has_letter(const uint8_t *bytes, size_t len, int letter)
+{
+	for (size_t i = 0; i < len; i++)
+		if (tolower(bytes[i]) == letter)
+			return true;
+	return false;
+}
+
 /* At the quote; the prefix from @out->from on. */
 static int take_string(struct pytoken_scan *scan, struct pytoken *out)
 {
-	char quote = (char) peek(scan, 0);
-	struct pytoken_nest nest = { .open = PYTOKEN_TEXT, .end = quote };
-	bool is_format = false;
+	const uint8_t *prefix = scan->bytes + out->from;
+	size_t len = scan->at - out->from;
+	bool is_format = has_letter(prefix, len, 'f') || has_letter(prefix, len, 't');
+	struct pytoken_nest nest = {
+		.open = PYTOKEN_TEXT,
+		.end = (char) peek(scan, 0),
+		.is_triple = is_quote_closed(scan, (char) peek(scan, 0), true),
+		.is_raw = has_letter(prefix, len, 'r'),
+	};
 
-	for (size_t i = out->from; i < scan->at; i++) {
-		int letter = tolower(scan->bytes[i]);
-
-		is_format = is_format || letter == 'f' || letter == 't';
-		nest.is_raw = nest.is_raw || letter == 'r';
-	}
-	nest.is_triple = is_quote_closed(scan, quote, true);
 	scan->at += nest.is_triple ? 3 : 1;
 	out->kind = is_format ? PYTOKEN_FORMAT : PYTOKEN_STRING;
-	return is_format ? push(scan, nest) : skip_string(scan, quote, nest.is_triple);
+	return is_format ? push(scan, nest) : skip_string(scan, nest.end, nest.is_triple);
 }
 
 static int take_word(struct pytoken_scan *scan, struct pytoken *out)
@@ -226,9 +233,19 @@ static int take_word(struct pytoken_scan *scan, struct pytoken *out)
 	return 0;
 }
 
+/* What closes it; a zero byte if it opens nothing. */
 static char closing(char sign)
 {
-	return sign == '(' ? ')' : sign == '[' ? ']' : sign == '{' ? '}' : '\0';
+	switch (sign) {
+	case '(':
+		return ')';
+	case '[':
+		return ']';
+	case '{':
+		return '}';
+	default:
+		return '\0';
+	}
 }
 
 /* A colon right in a field: what follows is its format, in the f-string that the field is in. */

@@ -189,6 +189,9 @@ TEST(no_new_name_is_one_that_pytest_or_the_task_s_file_knows)
 	CHECK_STR(refused("__getattr__"), pytests);
 	CHECK_STR(refused("setup_module"), pytests);
 	CHECK_STR(refused("tearDownModule"), pytests);
+	CHECK_STR(refused("setup"), pytests);
+	carry("@triton.jit\ndef setup_tiles(): 1\n");
+	CHECK_STR(fate("setup_tiles"), "added");
 	CHECK_STR(refused("check"), "idle: the task's file uses its name");
 	CHECK_STR(refused("n"), "idle: the task's file uses its name");
 	CHECK_STR(refused("\xef\xbd\x94"
