@@ -8,14 +8,13 @@
 
 #include "harness/aka/aka_product.h"
 #include "harness/aka/aka_stub.h"
-#include "harness/aka/pyjson.h"
 #include "harness/evidence/tree.h"
 #include "harness/evidence/tree_files.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
-#include "harness/run/evaluator.h"
+#include "harness/run/evaluation_command.h"
+#include "harness/run/evaluation_timing.h"
 #include "sandbox/base/fd.h"
-#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 
 /*
@@ -54,59 +53,6 @@ void evaluation_free(struct evaluation **evaluation)
 	*evaluation = NULL;
 }
 
-static struct stream_limits own_limits(void)
-{
-	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-
-	limits.total = limits.file = STREAM_BYTES_MAX;
-	limits.entries = STREAM_ENTRIES_MAX;
-	return limits;
-}
-
-/* ---- one command ---- */
-
-/* Where a command of a step runs, and what is known of it then. */
-struct command {
-	const struct evaluation_job *job;
-	enum aka_step step;
-	size_t index;
-	const char *name; /* of its logs */
-	int tree_fd;
-	int left_fd; /* owned: what it left */
-	struct evaluator_result result;
-};
-
-static void command_done(struct command *command)
-{
-	fd_close(&command->left_fd);
-	evaluator_result_done(&command->result);
-}
-
-static int run_command(struct command *command, struct err *err)
-{
-	const struct evaluation_job *job = command->job;
-	const struct aka_action *action = &job->task->steps[command->step];
-	cleanup(arena_done) struct arena arena = ARENA_INIT;
-	struct evaluator_job what = {
-		.run = job->run,
-		.name = command->name,
-		.folder_fd = job->folder_fd,
-		.tree_fd = command->tree_fd,
-		.wall_s = action->wall_s,
-		.argv = aka_command_plan(&action->commands[command->index],
-					 job->run->planned.aka.python, action->extra, &arena),
-	};
-	int result;
-
-	job->say(job->user, command->name);
-	command->left_fd = what.left_fd = evaluator_file(job->folder_fd, err);
-	if (what.left_fd < 0)
-		return -1;
-	result = evaluator_run(&what, &command->result, err);
-	*job->stopped = command->result.stopped;
-	return result < 0 ? err_wrap(err, "%s", command->name) : 0;
-}
-
 /* ---- compiling ---- */
 
 void evaluation_refuse(struct evaluation *evaluation, const char *why)
@@ -127,7 +73,7 @@ static int keep_products(const struct command *command, int *out_fd, char *why, 
 	const struct tree_edit edit = {
 		.pristine_fd = command->tree_fd,
 		.frozen_fd = command->left_fd,
-		.limits = own_limits(),
+		.limits = evaluation_limits(),
 		.adds = aka_product_is_kept,
 	};
 	auto_fd out = evaluator_file(command->job->folder_fd, err);
@@ -144,51 +90,60 @@ static int keep_products(const struct command *command, int *out_fd, char *why, 
 	return 0;
 }
 
-/* A name for the logs of a command; commands of one step are counted from the second on. */
-static void name_command(const char *step, size_t index, char out[64])
+/* One side of a step that compiles. */
+struct compiling {
+	const struct evaluation_job *job;
+	enum aka_step step;
+	const char *name; /* of the logs */
+	int *tree_fd;     /* what is compiled, and then what goes on */
+	struct evaluation *out;
+	const struct pyvalue *error; /* what it said, if it failed */
+};
+
+/* Return: 0 with the products in the place of the tree; 1 if it does not compile; -1. */
+static int compile_one(struct compiling *side, size_t index, struct err *err)
 {
-	if (index == 0)
-		snprintf(out, 64, "%s", step);
-	else
-		snprintf(out, 64, "%s-%zu", step, index + 1);
+	char log[64];
+	cleanup(command_done) struct command command = {
+		.job = side->job,
+		.step = side->step,
+		.index = index,
+		.name = log,
+		.tree_fd = *side->tree_fd,
+		.left_fd = -1,
+		.result = EVALUATOR_RESULT_INIT,
+	};
+	struct evaluation *out = side->out;
+	int products = -1, kept;
+
+	command_name(side->name, index, log);
+	if (command_run(&command, err) < 0)
+		return -1;
+	side->error = aka_verdict_compile(&out->arena, &command.result.said);
+	if (side->error) {
+		snprintf(out->why, sizeof(out->why), "%s", command.result.why);
+		return 1;
+	}
+	if (!command.result.has_left)
+		return err_set(err, ERR_SYS, "%s: the workspace was not collected", log);
+	kept = keep_products(&command, &products, out->why, sizeof(out->why), err);
+	if (kept > 0)
+		side->error = pyvalue_new_text(&out->arena, out->why, strlen(out->why));
+	if (kept != 0)
+		return kept;
+	fd_close(side->tree_fd);
+	*side->tree_fd = products;
+	return 0;
 }
 
-/*
- * Runs the commands of a step that compiles, each over the products of those before it.
- * Return: 0; 1 if one of them failed, with what it said in @error; -1.
- */
-static int compile(const struct evaluation_job *job, enum aka_step step, const char *name,
-		   int *tree_fd, struct evaluation *out, const struct pyvalue **error,
-		   struct err *err)
+/* Each command over the products of those before it. */
+static int compile(struct compiling *side, struct err *err)
 {
-	for (size_t i = 0; i < job->task->steps[step].count; i++) {
-		char log[64];
-		cleanup(command_done) struct command command = {
-			.job = job,
-			.step = step,
-			.index = i,
-			.name = log,
-			.tree_fd = *tree_fd,
-			.left_fd = -1,
-			.result = EVALUATOR_RESULT_INIT,
-		};
-		int products = -1, kept;
+	for (size_t i = 0; i < side->job->task->steps[side->step].count; i++) {
+		const int failed = compile_one(side, i, err);
 
-		name_command(name, i, log);
-		if (run_command(&command, err) < 0)
-			return -1;
-		*error = aka_verdict_compile(&out->arena, &command.result.said);
-		if (*error || !command.result.has_left) {
-			snprintf(out->why, sizeof(out->why), "%s", command.result.why);
-			return 1;
-		}
-		kept = keep_products(&command, &products, out->why, sizeof(out->why), err);
-		if (kept > 0)
-			*error = pyvalue_new_text(&out->arena, out->why, strlen(out->why));
-		if (kept != 0)
-			return kept;
-		fd_close(tree_fd);
-		*tree_fd = products;
+		if (failed != 0)
+			return failed;
 	}
 	return 0;
 }
@@ -202,7 +157,20 @@ static int copy_fd(int fd, struct err *err)
 
 int evaluation_compile(const struct evaluation_job *job, struct evaluation *out, struct err *err)
 {
-	const struct pyvalue *ignored = NULL;
+	struct compiling baseline = {
+		.job = job,
+		.step = AKA_BASELINE_COMPILE,
+		.name = "baseline-compile",
+		.tree_fd = &out->baseline_fd,
+		.out = out,
+	};
+	struct compiling candidate = {
+		.job = job,
+		.step = AKA_COMPILE,
+		.name = "compile",
+		.tree_fd = &out->candidate_fd,
+		.out = out,
+	};
 	int failed;
 
 	out->baseline_fd = copy_fd(job->pristine_fd, err);
@@ -211,16 +179,15 @@ int evaluation_compile(const struct evaluation_job *job, struct evaluation *out,
 	out->candidate_fd = copy_fd(job->candidate_fd, err);
 	if (out->candidate_fd < 0)
 		return -1;
-	failed = compile(job, AKA_BASELINE_COMPILE, "baseline-compile", &out->baseline_fd, out,
-			 &ignored, err);
+	failed = compile(&baseline, err);
 	if (failed < 0)
 		return -1;
 	out->has_baseline = failed == 0;
-	failed = compile(job, AKA_COMPILE, "compile", &out->candidate_fd, out, &out->compile_error,
-			 err);
-	if (failed > 0 && !out->compile_error)
-		return err_set(err, ERR_SYS, "what compiling left was not collected");
-	return failed < 0 ? -1 : 0;
+	out->why[0] = '\0';
+	if (compile(&candidate, err) < 0)
+		return -1;
+	out->compile_error = candidate.error;
+	return 0;
 }
 
 /* ---- checking ---- */
@@ -231,7 +198,7 @@ enum { SOURCE_MAX = 4 << 20 };
 static int look_for_stubs(const struct evaluation_job *job, struct evaluation *out, struct err *err)
 {
 	const struct aka_task *task = job->task;
-	const struct stream_limits limits = own_limits();
+	const struct stream_limits limits = evaluation_limits();
 	struct tree_file files[TREE_FILES_MAX];
 	struct aka_bytes sources[TREE_FILES_MAX];
 	const size_t count = MIN_OF((size_t) task->sources.count, (size_t) TREE_FILES_MAX);
@@ -266,8 +233,8 @@ static int check(const struct evaluation_job *job, struct evaluation *out, struc
 			.result = EVALUATOR_RESULT_INIT,
 		};
 
-		name_command("correctness", i, log);
-		if (run_command(&command, err) < 0)
+		command_name("correctness", i, log);
+		if (command_run(&command, err) < 0)
 			return -1;
 		out->correct_error = aka_verdict_correct(&out->arena, &command.result.said);
 		if (out->correct_error) {
@@ -280,211 +247,7 @@ static int check(const struct evaluation_job *job, struct evaluation *out, struc
 	return 0;
 }
 
-/* ---- timing ---- */
-
-/* The reports that a command left, kept under names of their own. */
-static int keep_reports(const struct command *command, const struct tree_file *files,
-			struct err *err)
-{
-	for (size_t i = 0; i < AKA_REPORTS; i++) {
-		char name[256];
-
-		if (!files[i].is_there || files[i].is_too_large)
-			continue;
-		snprintf(name, sizeof(name), "%s+%s", command->name, files[i].path);
-		for (char *at = name; *at; at++)
-			*at = *at == '/' ? '+' : *at;
-		if (io_replace_file(command->job->folder_fd, name, files[i].bytes.text,
-				    files[i].bytes.len, 0644, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static void read_cases(const struct command *command, const struct tree_file *files,
-		       bool is_baseline, struct aka_cases *out)
-{
-	cleanup(str_done) struct str output = STR_INIT;
-	struct aka_measured measured = {
-		.task_type = command->job->task->type,
-		.is_baseline = is_baseline,
-		.output = &output,
-	};
-
-	aka_said_all(&output, &command->result.said);
-	for (size_t i = 0; i < AKA_REPORTS; i++)
-		if (files[i].is_there)
-			measured.reports[i] =
-				(struct aka_bytes){ files[i].bytes.text, files[i].bytes.len };
-	aka_cases_read(out, &measured);
-	/* Where it is, it says nothing: as one that can not be read. */
-	for (size_t i = 0; i < AKA_REPORTS; i++)
-		if (files[i].is_too_large)
-			out->doubts |= AKA_DOUBT_TOO_LARGE;
-}
-
-static int take_cases(const struct command *command, bool is_baseline, struct aka_cases *out,
-		      struct err *err)
-{
-	struct tree_file files[AKA_REPORTS];
-	const struct stream_limits limits = own_limits();
-	int result = 0;
-
-	for (size_t i = 0; i < AKA_REPORTS; i++)
-		files[i] = (struct tree_file){ .path = aka_report_path((enum aka_channel) i),
-					       .bytes = STR_INIT };
-	if (command->result.has_left)
-		result = tree_files_read(command->left_fd, &limits, files, AKA_REPORTS,
-					 PYJSON_BYTES_MAX, err);
-	if (result == 0)
-		result = keep_reports(command, files, err);
-	if (result == 0)
-		read_cases(command, files, is_baseline, out);
-	tree_files_done(files, AKA_REPORTS);
-	return result;
-}
-
-/* The first command that ends well and says something is the measurement. */
-static int time_once(const struct evaluation_job *job, struct evaluation *out, size_t index,
-		     struct err *err)
-{
-	const bool is_baseline = aka_timing_side(index) == AKA_SIDE_BASELINE;
-	const enum aka_step step = is_baseline ? AKA_BASELINE_PERFORMANCE : AKA_PERFORMANCE;
-	struct aka_run *run = &out->runs[index];
-
-	out->run_count = index + 1;
-	for (size_t i = 0; i < job->task->steps[step].count && run->cases.count == 0; i++) {
-		char stem[48], log[64];
-		cleanup(command_done) struct command command = {
-			.job = job,
-			.step = step,
-			.index = i,
-			.name = log,
-			.tree_fd = is_baseline ? out->baseline_fd : out->candidate_fd,
-			.left_fd = -1,
-			.result = EVALUATOR_RESULT_INIT,
-		};
-
-		snprintf(stem, sizeof(stem), "perf-%02zu-%s", index + 1,
-			 is_baseline ? "baseline" : "candidate");
-		name_command(stem, i, log);
-		if (run_command(&command, err) < 0)
-			return -1;
-		aka_cases_done(&run->cases);
-		run->wall_ns = command.result.wall_ns;
-		if (command.result.said.is_success &&
-		    take_cases(&command, is_baseline, &run->cases, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static bool is_settled(const struct evaluation *out, bool is_on_gpu)
-{
-	struct aka_timing so_far;
-
-	return aka_timing_make(&so_far, out->runs, out->run_count, is_on_gpu) == 0 &&
-	       strcmp(so_far.verdict, "SAME") == 0;
-}
-
-static bool is_on_gpu(const struct evaluation_job *job)
-{
-	return job->run->policy.evaluator.gpus > 0;
-}
-
-/* Has the run that was made last figures to go on with? One of two sides without is no timing. */
-static bool goes_on(const struct evaluation *out)
-{
-	return out->runs[0].cases.count > 0 && out->runs[out->run_count - 1].cases.count > 0;
-}
-
-/*
- * The baseline once, for the reference's record has its time whatever becomes of the candidate; the
- * candidate once, for it may have one without a baseline; and the rest of the rounds.
- */
-static int time_both(const struct evaluation_job *job, struct evaluation *out, struct err *err)
-{
-	const size_t most = job->run->planned.aka.rounds * AKA_ROUND_RUNS;
-
-	out->run_count = 1;
-	if (out->has_baseline && time_once(job, out, 0, err) < 0)
-		return -1;
-	if (out->compile_error || out->correct_error)
-		return 0;
-	for (size_t i = 1; i < most && (i == 1 || goes_on(out)); i++) {
-		if (i % AKA_ROUND_RUNS == 0 && is_settled(out, is_on_gpu(job)))
-			return 0;
-		if (time_once(job, out, i, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* ---- the mark ---- */
-
-static void make_result(const struct evaluation_job *job, const struct evaluation *out,
-			const struct aka_cases *baseline, const struct aka_cases *optimized,
-			struct aka_result *result)
-{
-	const struct aka_attempt attempt = {
-		.task_name = job->task_name,
-		.agent_name = job->agent_name,
-		.compile_error = out->compile_error,
-		.correct_error = out->correct_error,
-		.correct_doubt = out->correct_doubt,
-		.baseline = baseline,
-		.optimized = optimized,
-	};
-
-	aka_result_make(result, &attempt);
-}
-
-/* Does what the first run of the baseline and this one left bear a speedup out? */
-static bool is_borne_out(const struct evaluation_job *job, struct evaluation *out, size_t index)
-{
-	cleanup(aka_result_done) struct aka_result result = AKA_RESULT_INIT;
-	struct aka_strict strict;
-
-	make_result(job, out, &out->runs[0].cases, &out->runs[index].cases, &result);
-	aka_score_strict(&strict, &result, &out->runs[0].cases, &out->runs[index].cases);
-	if (strict.speedup > 0)
-		return true;
-	snprintf(out->strict.reason, sizeof(out->strict.reason), "run %zu: %.220s", index + 1,
-		 strict.reason);
-	return false;
-}
-
-static void refuse(struct evaluation *out, const char *why)
-{
-	if (out->strict.reason[0] == '\0')
-		snprintf(out->strict.reason, sizeof(out->strict.reason), "%s", why);
-}
-
-/* What the formula pays for is what all runs together bear out. */
-static void be_strict(const struct evaluation_job *job, struct evaluation *out)
-{
-	const bool has_speedup = out->strict.speedup > 0;
-	bool is_whole = has_speedup && out->run_count >= AKA_ROUND_RUNS;
-	size_t odd;
-
-	for (size_t i = 2; is_whole && i < out->run_count; i++)
-		is_whole = is_borne_out(job, out, i);
-	out->strict.speedup = 0;
-	if (is_whole) {
-		odd = aka_timing_make(&out->timing, out->runs, out->run_count, is_on_gpu(job));
-		if (odd != 0)
-			snprintf(out->strict.reason, sizeof(out->strict.reason),
-				 "run %zu: its cases are not those of the first run", odd);
-		out->strict.speedup = aka_timing_counts(&out->timing);
-		if (odd == 0 && out->strict.speedup == 0)
-			refuse(out, "a time is shorter than a kernel of a GPU can take");
-	} else if (has_speedup) {
-		refuse(out, "not every run of the performance command left figures");
-	}
-	out->strict.score = out->result.has_compiled ? 20.0 + (out->result.has_passed ? 100.0 : 0) +
-							       100.0 * out->strict.speedup
-						     : 0;
-}
 
 int evaluation_mark(const struct evaluation_job *job, struct evaluation *out, struct err *err)
 {
@@ -492,12 +255,12 @@ int evaluation_mark(const struct evaluation_job *job, struct evaluation *out, st
 		return -1;
 	if (!out->compile_error && !out->correct_error && check(job, out, err) < 0)
 		return -1;
-	if (time_both(job, out, err) < 0)
+	if (evaluation_time(job, out, err) < 0)
 		return -1;
-	make_result(job, out, &out->runs[0].cases, out->run_count > 1 ? &out->runs[1].cases : NULL,
-		    &out->result);
+	evaluation_make_result(job, out, &out->runs[0].cases,
+			       out->run_count > 1 ? &out->runs[1].cases : NULL, &out->result);
 	aka_score_strict(&out->strict, &out->result, &out->runs[0].cases,
 			 out->run_count > 1 ? &out->runs[1].cases : NULL);
-	be_strict(job, out);
+	evaluation_be_strict(job, out);
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 #define TASK "known-ratio"
 
-static struct planned_task planned_task = { .name = TASK };
+static struct planned_task planned_task = { .name = TASK, .folder = TASK };
 static struct slot slot = { .number = 1, .attempt = 2, .entries = 3 };
 static struct run_place place;
 static struct run run;

@@ -11,7 +11,7 @@
 #include "tests/lib/check.h"
 
 /* Attempts put together by hand, as attempt.c leaves them at each state. */
-static struct planned_task task = { .name = "a-task" };
+static struct planned_task task = { .name = "a-task", .folder = "a-task" };
 static const struct planned_agent agent = { .name = "scripted:x" };
 static const struct slot slot = { .attempt = 7 };
 static struct run run;
