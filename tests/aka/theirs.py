@@ -206,9 +206,10 @@ def main():
     logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory(prefix="aka-theirs-") as place:
         place = Path(place).resolve()
-        # Caches of compiled kernels are the agent's as well as the evaluator's there, and stay between tasks.
-        (place / "home").mkdir()
-        os.environ["HOME"] = str(place / "home")
+        # Caches of compiled kernels and temporary files are the agent's as well as the evaluator's there, and stay.
+        for variable, name in (("HOME", "home"), ("TMPDIR", "tmp")):
+            (place / name).mkdir()
+            os.environ[variable] = str(place / name)
         arena = Arena(root, (args.tree or root).resolve(), place)
         for task in args.tasks:
             begin = time.monotonic()
