@@ -73,7 +73,7 @@ class Arena:
         """What its reports would show. A result that is there although the task vanished is the agent's."""
         file = workspace / "task_result.yaml"
         said = {"task": task, "compiled": None, "correct": None, "speedup": None, "score": None, "vanished": vanished,
-                "outside": os.readlink(file) if file.is_symlink() else None}
+                "outside_written": file.is_symlink() and file.exists() and self.run not in file.resolve().parents}
         if file.exists():
             said["score"] = self.scoring.task_result_scoring(str(workspace))
             data = self.yaml.safe_load(file.read_text())
