@@ -35,7 +35,7 @@ struct drill_options {
 static const struct option_row rows[] = {
 	{ "only",   "ATTACK", OPTION_TEXTS, AT(only),    0, 0, "try this one, or all that begin so (id-, net-); may be repeated" },
 	{ "list",   NULL,     OPTION_FLAG,  AT(list),    0, 0, "say what would be tried, and try nothing" },
-	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see proctor-policy(5) (default)" },
+	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, agentkernelarena, or a file; see proctor-policy(5) (default)" },
 	{ "json",   "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write what was seen as one JSON object to FD (1; in place of the table)" },
 };
 /* clang-format on */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/aka/aka_set.h"
 #include "sandbox/base/fd.h"
 
 void opened_done(struct opened *opened)
@@ -16,6 +17,9 @@ void opened_done(struct opened *opened)
 	for (size_t i = 0; i < opened->plan.agent_count; i++)
 		fd_close(&opened->plan.agents[i].program_fd);
 	policy_file_done(&opened->plan.policy);
+	fd_close(&opened->plan.aka.fd);
+	fd_close(&opened->plan.aka.set_fd);
+	arena_done(&opened->arena);
 	fd_close(&opened->config_fd);
 	run_config_done(&opened->config);
 }
@@ -74,6 +78,22 @@ int opened_task(struct opened *opened, int folder_fd, const char *path, struct e
 	plan->task_paths[plan->task_count] = path;
 	plan->task_fds[plan->task_count++] = fd;
 	return 0;
+}
+
+int opened_aka(struct opened *opened, const char *path, const char *set, struct err *err)
+{
+	struct run_aka *aka = &opened->plan.aka;
+	size_t len;
+
+	aka->path = path;
+	aka->fd = open_input(AT_FDCWD, path, O_DIRECTORY, "option --aka:", err);
+	if (aka->fd < 0)
+		return -1;
+	aka->set = set;
+	if (!set || (!strchr(set, '/') && aka_set_shipped(set, &len)))
+		return 0;
+	aka->set_fd = open_file(AT_FDCWD, set, "option --set:", err);
+	return aka->set_fd < 0 ? -1 : 0;
 }
 
 int opened_agent(struct opened *opened, int folder_fd, const char *name, const char *solution,

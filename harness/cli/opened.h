@@ -13,11 +13,14 @@ struct opened {
 	char id[64];
 	struct run_config config; /* owns the texts, if there is one */
 	int config_fd;            /* the folder of the run plan */
+	struct arena arena;       /* of what is made of the command line's texts */
 };
 
-#define OPENED_INIT                                                                           \
-	((struct opened){ .plan = { .policy = { .fd = -1, .folder_fd = -1 }, .retries = -1 }, \
-			  .config = run_config_default(),                                     \
+#define OPENED_INIT                                                          \
+	((struct opened){ .plan = { .policy = { .fd = -1, .folder_fd = -1 }, \
+				    .retries = -1,                           \
+				    .aka = { .fd = -1, .set_fd = -1 } },     \
+			  .config = run_config_default(),                    \
 			  .config_fd = -1 })
 
 /**
@@ -25,6 +28,13 @@ struct opened {
  * @folder_fd: where @path starts; AT_FDCWD
  */
 int opened_task(struct opened *opened, int folder_fd, const char *path, struct err *err) must_check;
+
+/**
+ * opened_aka() - the tasks are those of a checkout of AgentKernelArena
+ * @set: a set that came with proctor, or the path of a file; NULL: none
+ */
+int opened_aka(struct opened *opened, const char *path, const char *set,
+	       struct err *err) must_check;
 
 /**
  * opened_agent() - add an agent

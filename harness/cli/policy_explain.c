@@ -21,7 +21,7 @@ struct explain_options {
 /* clang-format off */
 static const struct option_row rows[] = {
 	{ "json", "[=FD]",  OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1; the text is then not printed)" },
-	{ "role", "ROLE",   OPTION_TEXT, AT(role),    0, 0, "one jail only: agent, build or worker" },
+	{ "role", "ROLE",   OPTION_TEXT, AT(role),    0, 0, "one jail only: agent, build, worker or evaluator" },
 	{ "task", "FOLDER", OPTION_TEXT, AT(task),    0, 0, "the jails of this task, which may ask for less than the policy allows" },
 };
 /* clang-format on */
@@ -84,6 +84,12 @@ static int open_all(struct explaining *explaining, const struct cli *cli, const 
 	return account_drop(NULL, err);
 }
 
+/* A task of proctor's own is marked by workers: it has no evaluator. */
+static bool is_asked_for(const struct explain_options *options, int asked, int role)
+{
+	return asked < 0 ? role != EXPLAIN_EVALUATOR || !options->task : role == asked;
+}
+
 static int make(struct explaining *explaining, int role, struct err *err)
 {
 	struct explain_question question = {
@@ -101,7 +107,7 @@ static int make(struct explaining *explaining, int role, struct err *err)
 	if (explain_look(&explaining->arena, &explaining->host, err) < 0)
 		return -1;
 	for (int i = 0; i < EXPLAIN_ROLES; i++)
-		if ((role < 0 || role == i) &&
+		if (is_asked_for(explaining->options, role, i) &&
 		    explain_make(&question, (enum explain_role) i, &explaining->arena,
 				 &explaining->jails[explaining->count++], err) < 0)
 			return -1;
@@ -177,7 +183,8 @@ int cli_policy_explain(const struct cli *cli, int argc, char **argv, struct err 
 		return -1;
 	if (options.role && names_find(explain_role_names, options.role, &role) < 0)
 		return err_set(err, ERR_USAGE,
-			       "option --role: '%s' is not one of agent, build, worker",
+			       "option --role: '%s' is not one of agent, build, worker, "
+			       "evaluator",
 			       options.role);
 	if (argc - first > 1)
 		return err_set(err, ERR_USAGE, "proctor policy explain takes one policy");

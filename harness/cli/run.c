@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/aka/aka_timing.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/opened.h"
 #include "harness/cli/running.h"
@@ -14,7 +15,8 @@
 struct run_options {
 	struct texts agents;
 	const char *policy, *folder, *config;
-	uint64_t repeats, seats, retries;
+	const char *aka, *set, *arch, *gpu_model, *python, *gpus;
+	uint64_t repeats, seats, retries, rounds;
 	int json_fd;
 };
 
@@ -25,17 +27,26 @@ static const struct option_row rows[] = {
 	{ "agent",    "scripted:WHAT", OPTION_TEXTS, AT(agents), 0, 0, "a solution of the task, or a program if WHAT has a '/'; may be repeated" },
 	{ "attempts", "COUNT",  OPTION_COUNT, AT(repeats), 1, RUN_ATTEMPTS_MAX, "attempts of each agent on each task (1)" },
 	{ "config",   "FILE",   OPTION_TEXT,  AT(config),  0, 0, "a run plan, see proctor-run-plan(5), that names tasks, agents and policy" },
-	{ "policy",   "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see proctor-policy(5) (default)" },
+	{ "policy",   "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, agentkernelarena, or a file; see proctor-policy(5) (default)" },
 	{ "run",      "FOLDER", OPTION_TEXT,  AT(folder),  0, 0, "where the run is kept; must not exist, or be empty (./run-ID)" },
 	{ "seats",    "COUNT",  OPTION_COUNT, AT(seats),   1, RUN_SEATS_MAX, "attempts at one time (1, or the run plan's)" },
 	{ "retries",  "COUNT",  OPTION_COUNT, AT(retries), 0, 10, "new attempts for one that ended INFRA (the run plan's, or the policy's)" },
+	{ "gpus",     "NAME,…", OPTION_TEXT,  AT(gpus),    0, 0, "which GPUs, one seat after the other: their places in the list of proctor doctor, or names of site.conf (any that are free)" },
+	{ "aka",      "FOLDER", OPTION_TEXT,  AT(aka),     0, 0, "the tasks are those of this checkout of AgentKernelArena that each TASK selects" },
+	{ "set",      "NAME|FILE", OPTION_TEXT, AT(set),   0, 0, "with --aka: those of a set, in place of TASK: paper-196, curated-60, or a file" },
+	{ "arch",     "ARCH",   OPTION_TEXT,  AT(arch),    0, 0, "with --aka: the architecture of the GPUs, gfx942; tasks that need another one are not run" },
+	{ "gpu-model", "NAME",  OPTION_TEXT,  AT(gpu_model), 0, 0, "with --aka: what its reports call the GPUs (unknown)" },
+	{ "python",   "PATH",   OPTION_TEXT,  AT(python),  0, 0, "with --aka: the interpreter that its commands run with, as the jail sees it (python3)" },
+	{ "rounds",   "COUNT",  OPTION_COUNT, AT(rounds),  1, AKA_ROUNDS_MAX, "with --aka: rounds of baseline, candidate, candidate, baseline at most (2)" },
 	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1, in place of the tables)" },
 };
 /* clang-format on */
 
 static const struct option_table table = {
-	.usage = "proctor run [OPTION]… --agent scripted:WHAT TASK…\n       proctor run [OPTION]… "
-		 "--config FILE",
+	.usage =
+		"proctor run [OPTION]… --agent scripted:WHAT TASK…\n       proctor run [OPTION]… "
+		"--config FILE\n       proctor run [OPTION]… --aka FOLDER --agent scripted:PROGRAM "
+		"[TASK…]",
 	.about = "Sits each agent down to each TASK (a folder with a task.yaml), freezes what it "
 		 "leaves, "
 		 "and marks it.\nExit codes: 0 every attempt is VALID; 1 some are not; 2 usage; 3 "
@@ -88,12 +99,79 @@ static int add_agent(struct opened *opened, const char *name, struct err *err)
 	return opened_agent(opened, AT_FDCWD, name, what, NULL, err);
 }
 
+/* "0,1,first" */
+static int split_gpus(struct opened *opened, const char *text, struct err *err)
+{
+	const char **names = arena_alloc(&opened->arena, RUN_GPUS_MAX, sizeof(*names));
+	struct run_plan *plan = &opened->plan;
+
+	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		const size_t len = strcspn(at, ",");
+
+		if (len == 0 || plan->gpu_count == RUN_GPUS_MAX)
+			return err_set(err, ERR_USAGE,
+				       "option --gpus: '%s' is not 1 to %d names with commas "
+				       "between",
+				       text, (int) RUN_GPUS_MAX);
+		names[plan->gpu_count++] = arena_copy(&opened->arena, at, len);
+		for (size_t i = 0; i + 1 < plan->gpu_count; i++)
+			if (strcmp(names[i], names[plan->gpu_count - 1]) == 0)
+				return err_set(err, ERR_USAGE, "option --gpus: '%s' is named twice",
+					       names[i]);
+	}
+	plan->gpus = names;
+	return 0;
+}
+
+/* What only means something for tasks of AgentKernelArena. */
+static int check_aka(const struct run_options *options, int count, struct err *err)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} needs[] = {
+		{ "set", options->set },
+		{ "arch", options->arch },
+		{ "gpu-model", options->gpu_model },
+		{ "python", options->python },
+		{ "rounds", options->rounds > 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+		if (!options->aka && needs[i].is_given)
+			return err_set(err, ERR_USAGE, "option --%s: only together with --aka",
+				       needs[i].name);
+	if (options->set && count > 0)
+		return err_set(err, ERR_USAGE,
+			       "option --set: the set names the tasks, so no TASK can be given");
+	return 0;
+}
+
+static int open_tasks(struct opened *opened, const struct run_options *options, int count,
+		      char **paths, struct err *err)
+{
+	struct run_aka *aka = &opened->plan.aka;
+
+	if (!options->aka) {
+		for (int i = 0; i < count; i++)
+			if (opened_task(opened, AT_FDCWD, paths[i], err) < 0)
+				return -1;
+		return 0;
+	}
+	aka->selectors = (struct argv){ (const char *const *) paths, (uint64_t) count };
+	aka->arch = options->arch;
+	aka->gpu = options->gpu_model;
+	aka->python = options->python;
+	aka->rounds = (uint32_t) options->rounds;
+	return opened_aka(opened, options->aka, options->set, err);
+}
+
 static int open_named(struct opened *opened, const struct run_options *options, int count,
 		      char **paths, struct err *err)
 {
 	struct run_plan *plan = &opened->plan;
 
-	if (count == 0 || options->agents.count == 0)
+	if ((count == 0 && !options->aka) || options->agents.count == 0)
 		return err_set(err, ERR_USAGE,
 			       "a run needs a TASK and an --agent, or a --config; see proctor run "
 			       "--help");
@@ -102,16 +180,16 @@ static int open_named(struct opened *opened, const struct run_options *options, 
 	for (size_t i = 0; i < options->agents.count; i++)
 		if (add_agent(opened, options->agents.items[i], err) < 0)
 			return -1;
-	for (int i = 0; i < count; i++)
-		if (opened_task(opened, AT_FDCWD, paths[i], err) < 0)
-			return -1;
+	if (open_tasks(opened, options, count, paths, err) < 0)
+		return -1;
 	return options->policy ? opened_policy(opened, AT_FDCWD, options->policy, err) : 0;
 }
 
 /* What is said twice, by the plan and by an option, would have to be guessed. */
 static int check_config(const struct run_options *options, int count, struct err *err)
 {
-	if (count > 0 || options->agents.count > 0 || options->policy || options->repeats > 0)
+	if (count > 0 || options->agents.count > 0 || options->policy || options->repeats > 0 ||
+	    options->aka)
 		return err_set(err, ERR_USAGE,
 			       "option --config: tasks, agents, attempts and policy are the run "
 			       "plan's to name");
@@ -124,6 +202,9 @@ static int open_all(const struct run_options *options, int count, char **paths,
 {
 	const char *config;
 
+	if (check_aka(options, count, err) < 0 ||
+	    (options->gpus && split_gpus(opened, options->gpus, err) < 0))
+		return -1;
 	if (!options->config)
 		return open_named(opened, options, count, paths, err);
 	if (check_config(options, count, err) < 0)

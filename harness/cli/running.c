@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "harness/console/signals.h"
+#include "harness/report/aka_reports.h"
 #include "harness/report/attempts.h"
 #include "harness/report/standing.h"
 #include "harness/run/schedule.h"
@@ -211,6 +212,8 @@ static int report(const struct run *run, const struct running *running, bool col
 	size_t count;
 	cleanup(mem_free) struct record *records = collect(run, &count);
 
+	if (aka_reports_write(run, err) < 0)
+		return -1;
 	if (running->json_fd != STDOUT_FILENO && print_report(run, records, count, color, err) < 0)
 		return -1;
 	if (running->json_fd >= 0 && write_json(run, records, count, running, err) < 0)

@@ -32,7 +32,7 @@ struct check_options {
 /* clang-format off */
 static const struct option_row rows[] = {
 	{ "json",   "[=FD]", OPTION_FD,   AT(json_fd), 0, 0, "write one JSON object to FD (1, in place of the text)" },
-	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, or a file; see proctor-policy(5) (default)" },
+	{ "policy", "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, agentkernelarena, or a file; see proctor-policy(5) (default)" },
 };
 /* clang-format on */
 

@@ -66,6 +66,21 @@ static const struct policy defaults = {
 		.changes = { 0, 16384 },
 		.image = POLICY_IMAGE_HOST,
 	},
+	.evaluator = {
+		.wall_ms = 1 * HOUR,
+		.cpu_ms = 2 * HOUR,
+		.grace_ms = 1 * SECOND,
+		.memory = 4 * GIB,
+		.pids = 512,
+		.cpus_milli = 2000,
+		.output = 16 * MIB,
+		.nofile = 1024,
+		.workspace = { GIB, 65536 },
+		.tmp = { GIB, 32768 },
+		.shm = { 64 * MIB, 1024 },
+		.changes = { 0, 16384 },
+		.image = POLICY_IMAGE_HOST,
+	},
 };
 
 /* --- the environment --- */
@@ -209,13 +224,14 @@ static const struct field role_fields[] = {
 	/* Not for workers: what is marked has no more calls than every worker. */
 	{ "syscalls",  &type_words,    U64_AT(struct policy_role, syscalls),   OPTIONAL, 0, 0, syscall_lists,
 	  "lists of system calls beside those of every jail; each is named in the record" },
-	/* Nor for builds, which compile and run nothing. */
+	/* Nor for builds, which compile and run nothing. An evaluator does all that in one jail. */
 	{ "gpus",      &type_count,    U64_AT(struct policy_role, gpus),       OPTIONAL, 0, POLICY_GPUS_MAX, NULL,
 	  "GPUs that it has to itself, those that are free" },
 };
 static const struct schema agent_schema = { "the agent", role_fields, ARRAY_LEN(role_fields), false };
 static const struct schema role_schema = { "a role", role_fields, ARRAY_LEN(role_fields) - 1, false, &agent_schema };
 static const struct schema worker_schema = { "the worker", role_fields, ARRAY_LEN(role_fields) - 2, false, &agent_schema };
+static const struct schema evaluator_schema = { "the evaluator", role_fields, ARRAY_LEN(role_fields), false };
 
 static const struct field policy_fields[] = {
 	{ "schema",   &type_count, U64_AT(struct policy, schema), REQUIRED, 1, 1, NULL, "the version of this format" },
@@ -223,6 +239,7 @@ static const struct field policy_fields[] = {
 	{ "agent",    &type_map, STRUCT_AT(struct policy, agent, struct policy_role),  OPTIONAL, 0, 0, &agent_schema, "limits of an agent's jail" },
 	{ "build",    &type_map, STRUCT_AT(struct policy, build, struct policy_role),  OPTIONAL, 0, 0, &role_schema, "limits of a build's jail" },
 	{ "worker",   &type_map, STRUCT_AT(struct policy, worker, struct policy_role), OPTIONAL, 0, 0, &worker_schema, "limits of a worker's jail" },
+	{ "evaluator", &type_map, STRUCT_AT(struct policy, evaluator, struct policy_role), OPTIONAL, 0, 0, &evaluator_schema, "limits of the jail in which a benchmark's own harness compiles, checks and times" },
 	{ "retries",  &type_count, U64_AT(struct policy, retries), OPTIONAL, 0, POLICY_RETRIES_MAX, NULL, "new attempts for one that ended INFRA, that is, by our doing" },
 	{ "accept",   &type_words, U64_AT(struct policy, accept), OPTIONAL, 0, 0, accepts, "limits to do without where the host can not enforce them; each is named in the record" },
 	{ "extends",  &type_location, TEXT_AT(struct policy, extends), OPTIONAL, 0, 0, NULL, "the policy whose values hold where this one has none: the name of one that came with proctor, or a file" },
@@ -237,12 +254,14 @@ const struct schema policy_schema = { "the policy", policy_fields, ARRAY_LEN(pol
 /* See shipped-policies.S. */
 extern const char default_policy[], default_policy_end[];
 extern const char profiler_policy[], profiler_policy_end[];
+extern const char agentkernelarena_policy[], agentkernelarena_policy_end[];
 
 static const struct {
 	const char *name, *text, *end;
 } shipped[] = {
 	{ "default", default_policy, default_policy_end },
 	{ "profiler", profiler_policy, profiler_policy_end },
+	{ "agentkernelarena", agentkernelarena_policy, agentkernelarena_policy_end },
 };
 
 const char *policy_shipped(const char *name, size_t *len)
@@ -340,7 +359,8 @@ static int check_roles(const struct policy *policy, struct err *err)
 {
 	if (check_role(policy, "agent", &policy->agent, err) < 0 ||
 	    check_role(policy, "build", &policy->build, err) < 0 ||
-	    check_role(policy, "worker", &policy->worker, err) < 0)
+	    check_role(policy, "worker", &policy->worker, err) < 0 ||
+	    check_role(policy, "evaluator", &policy->evaluator, err) < 0)
 		return -1;
 	return 0;
 }
@@ -348,7 +368,7 @@ static int check_roles(const struct policy *policy, struct err *err)
 /* Each role is looked for: what is marked, or built, must not learn or tell anything. */
 static int check_places(const struct yaml_node *root, struct err *err)
 {
-	static const char *const roles[] = { "agent", "build", "worker" };
+	static const char *const roles[] = { "agent", "build", "worker", "evaluator" };
 
 	for (size_t i = 0; root->kind == YAML_MAP && i < ARRAY_LEN(roles); i++) {
 		const struct yaml_node *role = yaml_find(root, roles[i]);
@@ -361,9 +381,9 @@ static int check_places(const struct yaml_node *root, struct err *err)
 					"one level further out");
 		if (node)
 			return yaml_err(node, err,
-					"a %s reaches nothing, and can not be given services: the "
+					"%s %s reaches nothing, and can not be given services: the "
 					"agent alone can, by the key 'services' beside '%s'",
-					roles[i], roles[i]);
+					roles[i][0] == 'e' ? "an" : "a", roles[i], roles[i]);
 	}
 	return 0;
 }
@@ -407,6 +427,7 @@ static const struct key_table tables[] = {
 	{ "agent",               &agent_schema,  &defaults.agent },
 	{ "build",               &role_schema,   &defaults.build },
 	{ "worker",              &worker_schema, &defaults.worker },
+	{ "evaluator",           &evaluator_schema, &defaults.evaluator },
 	{ "workspace, tmp, shm", &tmpfs_schema,  NULL },
 	{ "changes",             &changes_schema, &defaults.agent.changes },
 	{ "services: each service", &service_schema, &service_default },

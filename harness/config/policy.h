@@ -87,9 +87,10 @@ struct policy {
 	const struct yaml_node *files[POLICY_CHAIN_MAX]; /* the file itself first */
 	size_t file_count;                               /* 0: policy_default() */
 	struct policy_role agent, build, worker;
-	struct services services; /* the agent's alone */
-	uint64_t accept;          /* bits 1 << enum policy_accept */
-	uint64_t retries;         /* of an attempt that ended INFRA, each a new attempt */
+	struct policy_role evaluator; /* where a benchmark's own harness checks and times */
+	struct services services;     /* the agent's alone */
+	uint64_t accept;              /* bits 1 << enum policy_accept */
+	uint64_t retries;             /* of an attempt that ended INFRA, each a new attempt */
 };
 
 /* Memory that a jail needs beside what its tmpfs hold, and what one inode of a tmpfs costs. */

@@ -6,10 +6,15 @@
 	.global default_policy_end
 	.global profiler_policy
 	.global profiler_policy_end
+	.global agentkernelarena_policy
+	.global agentkernelarena_policy_end
 default_policy:
 	.incbin DEFAULT_POLICY
 default_policy_end:
 profiler_policy:
 	.incbin PROFILER_POLICY
 profiler_policy_end:
+agentkernelarena_policy:
+	.incbin AGENTKERNELARENA_POLICY
+agentkernelarena_policy_end:
 	.section .note.GNU-stack, "", %progbits

@@ -126,6 +126,11 @@ static bool is_on_the_way(const struct merge *merge, const struct stream_entry *
 	return false;
 }
 
+static bool is_wanted(const struct merge *merge, const struct stream_entry *entry)
+{
+	return merge->edit->adds && merge->edit->adds(entry->path, entry->path_len);
+}
+
 static bool can_hold(const struct merge *merge, const struct stream_entry *entry)
 {
 	return stream_holds_parent(&merge->writer.cursor, entry->path, entry->path_len);
@@ -177,7 +182,8 @@ static int take_added(struct merge *merge, struct err *err)
 		return 0;
 	}
 	/* The pristine tree may have a file where this one has a folder. */
-	taken = (editable || is_on_the_way(merge, entry)) && can_hold(merge, entry);
+	taken = (editable || is_on_the_way(merge, entry) || is_wanted(merge, entry)) &&
+		can_hold(merge, entry);
 	note(merge, entry, TREE_ADDED, taken);
 	return taken ? copy(merge, &merge->frozen, NULL, NULL, err) : 0;
 }

@@ -73,6 +73,8 @@ struct tree_edit {
 	const char *const *editable; /* file names, and folders with "/" at their end */
 	size_t editable_count;       /* at most TREE_EDITABLE_MAX */
 	struct stream_limits limits; /* of all three streams */
+	/* What the pristine tree does not have is taken as well if this says so; NULL: nothing. */
+	bool (*adds)(const char *path, size_t path_len);
 };
 
 /**

@@ -10,6 +10,7 @@ const struct name explain_role_names[] = {
 	{ "agent", EXPLAIN_AGENT },
 	{ "build", EXPLAIN_BUILD },
 	{ "worker", EXPLAIN_WORKER },
+	{ "evaluator", EXPLAIN_EVALUATOR },
 	{ NULL, 0 },
 };
 
@@ -36,7 +37,7 @@ static int compose(const struct explain_question *question, enum explain_role ro
 
 	switch (role) {
 	case EXPLAIN_AGENT:
-		result = compose_agent(question->policy, task, &given, program, spec, err);
+		result = compose_agent(question->policy, &task->limits, &given, program, spec, err);
 		break;
 	case EXPLAIN_BUILD:
 		result = compose_build(question->policy, &task->build, spec, err);
@@ -44,6 +45,9 @@ static int compose(const struct explain_question *question, enum explain_role ro
 	case EXPLAIN_WORKER:
 		result = compose_worker(question->policy, task->build.out.items[0],
 					task->entry.symbol, cpus ? cpus->worker : 0, spec, err);
+		break;
+	case EXPLAIN_EVALUATOR:
+		result = compose_evaluator(question->policy, 0, words, NULL, spec, err);
 		break;
 	case EXPLAIN_ROLES:
 		break;
@@ -63,6 +67,8 @@ static uint64_t output_of(const struct explain_question *question, enum explain_
 		return 0;
 	if (role == EXPLAIN_BUILD)
 		return policy->build.output;
+	if (role == EXPLAIN_EVALUATOR)
+		return policy->evaluator.output;
 	return asked != 0 ? MIN_OF(asked, policy->agent.output) : policy->agent.output;
 }
 

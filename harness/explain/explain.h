@@ -13,7 +13,13 @@
  * (harness/run/compose.h) and described out of the tables that the sandbox works by
  * (sandbox/describe.h)
  */
-enum explain_role { EXPLAIN_AGENT, EXPLAIN_BUILD, EXPLAIN_WORKER, EXPLAIN_ROLES };
+enum explain_role {
+	EXPLAIN_AGENT,
+	EXPLAIN_BUILD,
+	EXPLAIN_WORKER,
+	EXPLAIN_EVALUATOR,
+	EXPLAIN_ROLES,
+};
 
 extern const struct name explain_role_names[];
 

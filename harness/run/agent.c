@@ -127,8 +127,10 @@ int agent_run(const struct agent_job *job, struct jail_outcome *out, struct err 
 
 	if (has_given && count_given(job->given_fd, &given, err) < 0)
 		return -1;
-	if (compose_agent(&run->policy, job->task, has_given ? &given : NULL,
+	if (compose_agent(&run->policy, &job->task->limits, has_given ? &given : NULL,
 			  job->is_solution ? copy : program, spec, err) < 0)
+		return -1;
+	if (compose_gpus(spec, run->gpus, run->gpu_count, err) < 0)
 		return -1;
 	snprintf(spec->cgroup.cpus, sizeof(spec->cgroup.cpus), "%s", run->cpus.others);
 	if (job->task->limits.output != 0)

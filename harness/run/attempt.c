@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness/run/agent.h"
+#include "harness/run/attempt_aka.h"
 #include "harness/run/attempt_recall.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
@@ -36,9 +37,16 @@
 
 enum { NAME_BYTES = 128 }; /* of an entry in a stream, as a rule */
 
+static bool is_aka(const struct attempt *attempt)
+{
+	return attempt->run->planned.kind == PLANNED_AKA;
+}
+
 static void attempt_done(struct attempt *attempt)
 {
 	task_done(&attempt->task);
+	aka_task_done(&attempt->aka);
+	evaluation_free(&attempt->evaluation);
 	fd_close(&attempt->task_fd);
 	fd_close(&attempt->folder_fd);
 	fd_close(&attempt->pristine_fd);
@@ -54,8 +62,7 @@ static void attempt_done(struct attempt *attempt)
 
 /* --- the transitions: each does its work and leaves what it found in the attempt --- */
 
-/* Emptied: what a cut off attempt left in it is made again. */
-static int new_file(const struct attempt *attempt, const char *name, struct err *err)
+int attempt_new_file(const struct attempt *attempt, const char *name, struct err *err)
 {
 	return path_new_file(attempt->folder_fd, name, err);
 }
@@ -96,7 +103,7 @@ static int lease(struct attempt *attempt, struct err *err)
 	attempt->times.leased_ns = clock_wall_ns();
 	if (attempt_open_folder(attempt, err) < 0)
 		return -1;
-	attempt->frozen_fd = new_file(attempt, "frozen.tree", err);
+	attempt->frozen_fd = attempt_new_file(attempt, "frozen.tree", err);
 	if (attempt->frozen_fd < 0)
 		return -1;
 	return reserve(attempt, err);
@@ -126,10 +133,18 @@ static int digest_services(struct attempt *attempt, struct err *err)
 	return 0;
 }
 
+/* 0: this kind of task has nothing beside the workspace. */
+static int open_given(const struct attempt *attempt, struct err *err)
+{
+	if (is_aka(attempt))
+		return 0;
+	return path_open(attempt->task_fd, GIVEN_FILE, O_RDONLY, 0, err);
+}
+
 static int run_agent(struct attempt *attempt, struct err *err)
 {
 	auto_fd script = open_agent_tree(attempt, err);
-	auto_fd given = script < 0 ? -1 : path_open(attempt->task_fd, GIVEN_FILE, O_RDONLY, 0, err);
+	auto_fd given = open_given(attempt, err);
 	auto_fd services = -1;
 	struct jail_outcome outcome;
 	off_t size;
@@ -143,10 +158,10 @@ static int run_agent(struct attempt *attempt, struct err *err)
 		.folder_fd = attempt->folder_fd,
 	};
 
-	if (given < 0)
+	if (script < 0 || given < 0)
 		return -1;
 	if (attempt->run->policy.services.count > 0) {
-		services = new_file(attempt, RELAYING_LOG, err);
+		services = attempt_new_file(attempt, RELAYING_LOG, err);
 		if (services < 0)
 			return -1;
 		job.services_fd = services;
@@ -177,8 +192,7 @@ static int run_agent(struct attempt *attempt, struct err *err)
 	return 0;
 }
 
-/* What we have written ourselves is bounded by what it was made of. */
-static struct stream_limits own_limits(void)
+struct stream_limits attempt_own_limits(void)
 {
 	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
 
@@ -195,31 +209,26 @@ static int make_candidate(struct attempt *attempt, struct err *err)
 		.frozen_fd = attempt->frozen_fd,
 		.editable = task->editable.items,
 		.editable_count = task->editable.count,
-		.limits = own_limits(),
+		.limits = attempt_own_limits(),
 	};
 
-	attempt->candidate_fd = new_file(attempt, "candidate.tree", err);
+	attempt->candidate_fd = attempt_new_file(attempt, "candidate.tree", err);
 	if (attempt->candidate_fd < 0)
 		return -1;
 	if (lseek(edit.pristine_fd, 0, SEEK_SET) < 0 || lseek(edit.frozen_fd, 0, SEEK_SET) < 0)
 		return err_sys(err, "rewind a tree");
 	if (tree_merge(&edit, attempt->candidate_fd, &attempt->changes, err) < 0)
 		return err_wrap(err, "make the candidate");
-	if (lseek(attempt->candidate_fd, 0, SEEK_SET) < 0)
-		return err_sys(err, "rewind a tree");
 	return 0;
 }
 
-static int freeze(struct attempt *attempt, struct err *err)
+int attempt_name_candidate(struct attempt *attempt, struct err *err)
 {
-	const struct stream_limits limits = own_limits();
+	const struct stream_limits limits = attempt_own_limits();
 	cleanup(manifest_done) struct manifest candidate = MANIFEST_INIT;
 
-	if (lseek(attempt->frozen_fd, 0, SEEK_SET) < 0 ||
-	    manifest_read(attempt->frozen_fd, &limits, &attempt->frozen, err) < 0)
-		return err_wrap(err, "the archive of the workspace");
-	if (make_candidate(attempt, err) < 0)
-		return -1;
+	if (lseek(attempt->candidate_fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "rewind a tree");
 	if (manifest_read(attempt->candidate_fd, &limits, &candidate, err) < 0)
 		return err_wrap(err, "the candidate");
 	attempt->candidate_root = candidate.root;
@@ -229,6 +238,19 @@ static int freeze(struct attempt *attempt, struct err *err)
 			"the archive of the workspace is not what was frozen: it was changed");
 	attempt->times.frozen_ns = clock_wall_ns();
 	return 0;
+}
+
+static int freeze(struct attempt *attempt, struct err *err)
+{
+	const struct stream_limits limits = attempt_own_limits();
+
+	if (lseek(attempt->frozen_fd, 0, SEEK_SET) < 0 ||
+	    manifest_read(attempt->frozen_fd, &limits, &attempt->frozen, err) < 0)
+		return err_wrap(err, "the archive of the workspace");
+	if ((is_aka(attempt) ? attempt_aka_candidate(attempt, err) : make_candidate(attempt, err)) <
+	    0)
+		return -1;
+	return attempt_name_candidate(attempt, err);
 }
 
 /* A candidate that its build jail could not even unpack: false, with the reason in @why. */
@@ -250,7 +272,7 @@ static int remove_logs(const struct attempt *attempt, struct err *err)
 	return 0;
 }
 
-static int build(struct attempt *attempt, struct err *err)
+static int build_native(struct attempt *attempt, struct err *err)
 {
 	struct build_job job = {
 		.run = attempt->run,
@@ -277,6 +299,11 @@ static int build(struct attempt *attempt, struct err *err)
 	snprintf(attempt->build_why, sizeof(attempt->build_why), "%s", result.why);
 	attempt->times.built_ns = clock_wall_ns();
 	return 0;
+}
+
+static int build(struct attempt *attempt, struct err *err)
+{
+	return is_aka(attempt) ? attempt_aka_compile(attempt, err) : build_native(attempt, err);
 }
 
 /* What each side's worker loads; the trees are opened here and stay the source's. */
@@ -332,7 +359,7 @@ static int ask_judge(struct attempt *attempt, struct jail_source *source, struct
 	return 0;
 }
 
-static int judge(struct attempt *attempt, struct err *err)
+static int judge_native(struct attempt *attempt, struct err *err)
 {
 	cleanup(mem_free) struct jail_spec *specs = mem_alloc(JAIL_SOURCE_ROLES, sizeof(*specs));
 	auto_fd oracle = path_open_file(attempt->task_fd, "oracle.tree", err);
@@ -362,6 +389,11 @@ static int judge(struct attempt *attempt, struct err *err)
 	if (compose_roles(attempt, roles, ARRAY_LEN(roles), specs, &source, err) < 0)
 		return -1;
 	return ask_judge(attempt, &source, err);
+}
+
+static int judge(struct attempt *attempt, struct err *err)
+{
+	return is_aka(attempt) ? attempt_aka_mark(attempt, err) : judge_native(attempt, err);
 }
 
 /* --- the table --- */
@@ -399,6 +431,15 @@ static int write_infra(struct attempt *attempt, struct err *err)
 	return seat_commit(attempt->seat, err);
 }
 
+void attempt_say(struct attempt *attempt, const char *what)
+{
+	char status[512];
+
+	snprintf(status, sizeof(status), "%s: %s: %s", attempt->planned->name, attempt->agent->name,
+		 what);
+	seat_say(attempt->seat, status);
+}
+
 static void say(struct attempt *attempt, enum attempt_state to)
 {
 	/* clang-format off */
@@ -408,11 +449,8 @@ static void say(struct attempt *attempt, enum attempt_state to)
 		[ATTEMPT_JUDGED]   = "judging",      [ATTEMPT_RECORDED] = "recording",
 	};
 	/* clang-format on */
-	char status[512];
 
-	snprintf(status, sizeof(status), "%s: %s: %s", attempt->planned->name, attempt->agent->name,
-		 doing[to]);
-	seat_say(attempt->seat, status);
+	attempt_say(attempt, doing[to]);
 }
 
 /* May be left as it is: nothing of an agent would be lost, and none would run twice. */
@@ -498,6 +536,7 @@ int attempt_run(struct run *run, const struct slot *slot, enum slot_work work, s
 		.agent = &run->planned.agents[slot->agent],
 		.seat = seat,
 		.task = TASK_INIT,
+		.aka = AKA_TASK_INIT,
 		.task_fd = -1,
 		.folder_fd = -1,
 		.ending = { .code = RECORD_UNKNOWN, .signal = RECORD_UNKNOWN },

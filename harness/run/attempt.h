@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/aka/aka_task.h"
 #include "harness/evidence/manifest.h"
 #include "harness/evidence/tree.h"
 #include "harness/run/attempt_state.h"
+#include "harness/run/evaluation.h"
 #include "harness/run/jail.h"
 #include "harness/run/judging.h"
 #include "harness/run/run.h"
@@ -25,9 +27,10 @@ struct attempt {
 	struct seat *seat; /* borrowed */
 	enum attempt_state state;
 
-	struct task task;
-	int task_fd;   /* the task's folder in the run */
-	int folder_fd; /* the attempt's own */
+	struct task task;    /* of the native kind, */
+	struct aka_task aka; /* and of AgentKernelArena's */
+	int task_fd;         /* the task's folder in the run */
+	int folder_fd;       /* the attempt's own */
 
 	struct record_ending ending; /* of the agent */
 	struct record_usage usage;
@@ -43,6 +46,8 @@ struct attempt {
 	struct digest artifact; /* of what was built */
 	char build_why[256];
 	struct judging_result *judged; /* NULL: not judged */
+	struct record_carried carried; /* of AgentKernelArena's kind */
+	struct evaluation *evaluation; /* of AgentKernelArena's kind; NULL: not begun; owned */
 	struct samples samples;
 	bool was_judged; /* by a judge whose verdict was not recorded */
 
@@ -52,6 +57,29 @@ struct attempt {
 	bool stopped;     /* the operator did not want it to go on */
 	struct err infra; /* what went wrong on our side */
 };
+
+/**
+ * attempt_new_file() - an empty file in the attempt's folder: what a cut off attempt left under
+ * that name is made again
+ */
+int attempt_new_file(const struct attempt *attempt, const char *name, struct err *err) must_check;
+
+/**
+ * attempt_own_limits() - of a stream that we have written ourselves, which is bounded by what it
+ * was made of
+ */
+struct stream_limits attempt_own_limits(void);
+
+/**
+ * attempt_name_candidate() - the candidate is whole: take its root, which has to be the one that
+ * the journal has of it
+ */
+int attempt_name_candidate(struct attempt *attempt, struct err *err) must_check;
+
+/**
+ * attempt_say() - tell what is being done
+ */
+void attempt_say(struct attempt *attempt, const char *what);
 
 /**
  * attempt_run() - carry out one attempt, in its seat, up to RECORDED

@@ -12,7 +12,7 @@
 
 void attempt_folder(const struct attempt *attempt, char out[PLANNED_PATH_MAX])
 {
-	snprintf(out, PLANNED_PATH_MAX, "attempts/%s-%04u", attempt->planned->name,
+	snprintf(out, PLANNED_PATH_MAX, "attempts/%s-%04u", attempt->planned->folder,
 		 attempt->slot->attempt);
 }
 
@@ -25,16 +25,25 @@ int attempt_open_folder(struct attempt *attempt, struct err *err)
 	return attempt->folder_fd < 0 ? -1 : 0;
 }
 
+static int parse_task(struct attempt *attempt, const struct str *text, struct err *err)
+{
+	if (attempt->run->planned.kind == PLANNED_AKA)
+		return aka_task_parse(attempt->planned->name, text->text, text->len, &attempt->aka,
+				      err);
+	return task_parse("task.yaml", text->text, text->len, &attempt->task, err);
+}
+
 int attempt_open_task(struct attempt *attempt, struct err *err)
 {
+	const char *file = planned_file_name(attempt->run->planned.kind, PLANNED_TASK);
 	cleanup(str_done) struct str text = STR_INIT;
 	char path[PLANNED_PATH_MAX];
 
-	snprintf(path, sizeof(path), "tasks/%s", attempt->planned->name);
+	snprintf(path, sizeof(path), "tasks/%s", attempt->planned->folder);
 	attempt->task_fd = path_open_folder(attempt->run->place->folder_fd, path, err);
 	if (attempt->task_fd < 0 ||
-	    io_read_file(attempt->task_fd, "task.yaml", STR_MAX - 1, &text, err) < 0 ||
-	    task_parse("task.yaml", text.text, text.len, &attempt->task, err) < 0)
+	    io_read_file(attempt->task_fd, file, STR_MAX - 1, &text, err) < 0 ||
+	    parse_task(attempt, &text, err) < 0)
 		return -1;
 	attempt->pristine_fd = path_open_file(attempt->task_fd, "pristine.tree", err);
 	return attempt->pristine_fd < 0 ? -1 : 0;

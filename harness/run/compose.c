@@ -21,6 +21,22 @@ const char *const compose_environment[] = {
 	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of two parts */
 	"PATH=" SYSTEM_PATH, "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "USER=agent", NULL,
 };
+/* Caches are the jail's own, and empty when it begins. */
+static const char *const evaluator_environment[] = {
+	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of two parts */
+	"PATH=" SYSTEM_PATH,
+	"HOME=/tmp",
+	"TMPDIR=/tmp",
+	"LANG=C.UTF-8",
+	"USER=agent",
+	"PYTHONDONTWRITEBYTECODE=1",
+	"PYTHONNOUSERSITE=1",
+	"TRITON_CACHE_DIR=/tmp/triton",
+	"TORCH_EXTENSIONS_DIR=/tmp/torch-extensions",
+	"XDG_CACHE_HOME=/tmp/cache",
+	"MPLCONFIGDIR=/tmp/matplotlib",
+	NULL,
+};
 static const char *const agent_environment[] = {
 	/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text of three parts */
 	"PATH=" COMPOSE_TASK "/bin:" SYSTEM_PATH,
@@ -126,6 +142,12 @@ static void bound(struct stream_limits *limits, const struct policy_tmpfs *next)
 	limits->entries = (uint32_t) MIN_OF((uint64_t) limits->entries, next->inodes / 2);
 }
 
+/* The variables of a jail, those further down over those above them; NULL is behind the last. */
+struct variables {
+	const char *const *base; /* what a jail of this role has anyhow */
+	const char *const *own;  /* what this one needs; NULL: nothing */
+};
+
 static bool is_set(const struct policy_environment *environment, const char *entry)
 {
 	const size_t len = strcspn(entry, "=");
@@ -137,16 +159,30 @@ static bool is_set(const struct policy_environment *environment, const char *ent
 	return false;
 }
 
-/* The variables that a jail of this role has anyhow, and those of the policy beside or over them.
- */
-static int add_environment(struct jail_spec *spec, const char *const *environment,
+static bool is_among(const char *const *entries, const char *entry)
+{
+	const size_t len = strcspn(entry, "=");
+
+	for (size_t i = 0; entries && entries[i]; i++)
+		if (strcspn(entries[i], "=") == len && strncmp(entries[i], entry, len) == 0)
+			return true;
+	return false;
+}
+
+/* Those of the policy are beside or over all others. */
+static int add_environment(struct jail_spec *spec, const struct variables *variables,
 			   const struct policy_environment *more, struct err *err)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	const char *const *base = variables->base, *const *own = variables->own;
 
-	for (size_t i = 0; environment[i]; i++)
-		if (!is_set(more, environment[i]) && spec_add_env(spec, environment[i], err) < 0)
-			return -1;
+	for (size_t i = 0; base[i]; i++)
+		if (!is_set(more, base[i]) && !is_among(own, base[i]) &&
+		    spec_add_env(spec, base[i], err) < 0)
+			return err_wrap(err, "environment");
+	for (size_t i = 0; own && own[i]; i++)
+		if (!is_set(more, own[i]) && spec_add_env(spec, own[i], err) < 0)
+			return err_wrap(err, "environment");
 	for (size_t i = 0; i < more->count; i++) {
 		const struct policy_variable *item = &more->items[i];
 
@@ -172,14 +208,15 @@ void compose_image(const struct policy_role *role, struct jail_spec *spec)
 /*
  * The root, the command and its environment, which the spec wants last, and the check of it all.
  */
-static int finish(struct jail_spec *spec, const char *const *argv, const char *const *environment,
-		  const struct policy_role *role, struct err *err)
+static int finish(struct jail_spec *spec, const char *const *argv,
+		  const struct variables *variables, const struct policy_role *role,
+		  struct err *err)
 {
 	compose_image(role, spec);
 	for (size_t i = 0; argv[i]; i++)
 		if (spec_add_arg(spec, argv[i], err) < 0)
 			return -1;
-	if (add_environment(spec, environment, &role->environment, err) < 0)
+	if (add_environment(spec, variables, &role->environment, err) < 0)
 		return -1;
 	return spec_check(spec, err);
 }
@@ -197,6 +234,15 @@ struct stream_limits compose_candidate_limits(const struct policy *policy)
 
 	limits.total = STREAM_BYTES_MAX;
 	bound(&limits, &policy->build.workspace);
+	return limits;
+}
+
+struct stream_limits compose_evaluator_limits(const struct policy *policy)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	limits.total = STREAM_BYTES_MAX;
+	bound(&limits, &policy->evaluator.workspace);
 	return limits;
 }
 
@@ -226,18 +272,24 @@ static void add_services(struct jail_spec *spec, const struct services *services
 		spec->net.ports[spec->net.count++] = (uint32_t) services->items[i].listen;
 }
 
-int compose_agent(const struct policy *policy, const struct task *task,
+static void tighten(struct policy_role *role, const struct task_limits *limits)
+{
+	role->wall_ms = tighter(role->wall_ms, limits->wall_ms);
+	role->memory = tighter(role->memory, limits->memory);
+	role->pids = tighter(role->pids, limits->pids);
+	role->workspace.size = tighter(role->workspace.size, limits->workspace);
+	role->workspace.inodes = tighter(role->workspace.inodes, limits->inodes);
+}
+
+int compose_agent(const struct policy *policy, const struct task_limits *limits,
 		  const struct stream_counts *given, const char *const *argv, struct jail_spec *out,
 		  struct err *err)
 {
-	const struct task_limits *limits = &task->limits;
+	static const struct variables variables = { .base = agent_environment };
 	struct policy_role role = policy->agent;
 
-	role.wall_ms = tighter(role.wall_ms, limits->wall_ms);
-	role.memory = tighter(role.memory, limits->memory);
-	role.pids = tighter(role.pids, limits->pids);
-	role.workspace.size = tighter(role.workspace.size, limits->workspace);
-	role.workspace.inodes = tighter(role.workspace.inodes, limits->inodes);
+	if (limits)
+		tighten(&role, limits);
 	spec_init(out, "agent");
 	compose_role(policy, &role, out);
 	add_tree(out, COMPOSE_WORK, 0);
@@ -246,12 +298,13 @@ int compose_agent(const struct policy *policy, const struct task *task,
 		add_given(out, given);
 	add_services(out, &policy->services);
 	collect_tmpfs(out, 0);
-	return finish(out, argv, agent_environment, &policy->agent, err);
+	return finish(out, argv, &variables, &policy->agent, err);
 }
 
 int compose_build(const struct policy *policy, const struct task_build *build,
 		  struct jail_spec *out, struct err *err)
 {
+	static const struct variables variables = { .base = compose_environment };
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	const char *const *argv = task_build_argv(build, COMPOSE_OUT, &arena);
 
@@ -261,12 +314,13 @@ int compose_build(const struct policy *policy, const struct task_build *build,
 	add_tree(out, COMPOSE_WORK, 0);
 	collect_tmpfs(out, add_tmpfs(out, COMPOSE_OUT, BUILD_OUT_BYTES, BUILD_OUT_INODES));
 	out->collect.limits = compose_product_limits(policy);
-	return finish(out, argv, compose_environment, &policy->build, err);
+	return finish(out, argv, &variables, &policy->build, err);
 }
 
 int compose_worker(const struct policy *policy, const char *library, const char *symbol,
 		   uint32_t cpu, struct jail_spec *out, struct err *err)
 {
+	static const struct variables variables = { .base = compose_environment };
 	char path[512];
 	const char *argv[] = { "proctor-worker", library ? path : NULL, symbol, NULL };
 
@@ -282,7 +336,44 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 		add_tree(out, COMPOSE_WORK, 0);
 		snprintf(path, sizeof(path), COMPOSE_WORK "/%s", library);
 	}
-	return finish(out, argv, compose_environment, &policy->worker, err);
+	return finish(out, argv, &variables, &policy->worker, err);
+}
+
+int compose_evaluator(const struct policy *policy, uint64_t wall_ms, const char *const *argv,
+		      const char *const *environment, struct jail_spec *out, struct err *err)
+{
+	const struct variables variables = { evaluator_environment, environment };
+
+	spec_init(out, "evaluator");
+	compose_role(policy, &policy->evaluator, out);
+	out->time.wall_ms = tighter(policy->evaluator.wall_ms, wall_ms);
+	add_tree(out, COMPOSE_WORK, 0);
+	collect_tmpfs(out, 0);
+	return finish(out, argv, &variables, &policy->evaluator, err);
+}
+
+int compose_gpus(struct jail_spec *spec, const char *const *names, size_t count, struct err *err)
+{
+	size_t used = 0;
+
+	if (count == 0)
+		return 0;
+	for (size_t i = 0; i < spec->gpu_count; i++) {
+		struct device_name *gpu = &spec->gpus[i];
+
+		if (strcmp(gpu->name, SPEC_ANY_GPU) != 0)
+			continue;
+		if (used == count)
+			return err_set(err, ERR_INPUT,
+				       "jail '%s': %u GPUs are asked for, and its seat has %zu: "
+				       "lower the role's gpus in the policy, or give seats more",
+				       spec->name, spec->gpu_count, count);
+		if (strlen(names[used]) >= sizeof(gpu->name))
+			return err_set(err, ERR_INPUT, "a GPU's name of %zu bytes; %zu at most",
+				       strlen(names[used]), sizeof(gpu->name) - 1);
+		snprintf(gpu->name, sizeof(gpu->name), "%s", names[used++]);
+	}
+	return spec_check(spec, err);
 }
 
 int compose_check(const struct policy *policy, const struct task *task, struct err *err)
@@ -298,7 +389,7 @@ int compose_check(const struct policy *policy, const struct task *task, struct e
 		{ "the oracle's build", &task->oracle.build },
 	};
 
-	if (compose_agent(policy, task, NULL, agent, spec, err) < 0)
+	if (compose_agent(policy, &task->limits, NULL, agent, spec, err) < 0)
 		return err_wrap(err, "the agent's jail: the task's limits under policy '%s'",
 				policy->name);
 	for (size_t i = 0; i < ARRAY_LEN(builds); i++)
@@ -306,5 +397,17 @@ int compose_check(const struct policy *policy, const struct task *task, struct e
 			return err_wrap(err, "%s under policy '%s'", builds[i].name, policy->name);
 	if (compose_worker(policy, task->build.out.items[0], task->entry.symbol, 0, spec, err) < 0)
 		return err_wrap(err, "the worker under policy '%s'", policy->name);
+	return 0;
+}
+
+int compose_check_evaluator(const struct policy *policy, struct err *err)
+{
+	static const char *const argv[] = { "/bin/true", NULL };
+	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
+
+	if (compose_agent(policy, NULL, NULL, argv, spec, err) < 0)
+		return err_wrap(err, "the agent's jail under policy '%s'", policy->name);
+	if (compose_evaluator(policy, 0, argv, NULL, spec, err) < 0)
+		return err_wrap(err, "the evaluator's jail under policy '%s'", policy->name);
 	return 0;
 }

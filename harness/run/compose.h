@@ -37,10 +37,11 @@ void compose_image(const struct policy_role *role, struct jail_spec *spec);
 /**
  * compose_agent() - the agent's jail: tree 0 is the workspace, tree 1 the agent's own files, tree 2
  * what it is given; the workspace is collected, all that fits into it
- * @given: what tree 2 holds; NULL: there is none
- * @argv:  the agent's command, a NULL behind the last
+ * @limits: what the task asks for; NULL: for nothing of its own
+ * @given:  what tree 2 holds; NULL: there is none
+ * @argv:   the agent's command, a NULL behind the last
  */
-int compose_agent(const struct policy *policy, const struct task *task,
+int compose_agent(const struct policy *policy, const struct task_limits *limits,
 		  const struct stream_counts *given, const char *const *argv, struct jail_spec *out,
 		  struct err *err) must_check;
 
@@ -49,6 +50,11 @@ int compose_agent(const struct policy *policy, const struct task *task,
  * unpack; more is the agent's failure and not ours
  */
 struct stream_limits compose_candidate_limits(const struct policy *policy);
+
+/**
+ * compose_evaluator_limits() - the same of an evaluator's jail
+ */
+struct stream_limits compose_evaluator_limits(const struct policy *policy);
 
 /**
  * compose_product_limits() - what a build may leave that a worker's jail can hold
@@ -72,6 +78,29 @@ int compose_worker(const struct policy *policy, const char *library, const char 
 		   uint32_t cpu, struct jail_spec *out, struct err *err) must_check;
 
 /**
+ * compose_evaluator() - an evaluator's jail: tree 0 goes to /work, where one command of a
+ * benchmark's own harness runs; the workspace is collected, all that fits into it
+ * @wall_ms:     what the command may take, if the policy does not give it less; 0: as the policy
+ * @argv:        the command, a NULL behind the last
+ * @environment: "NAME=VALUE", each name once, a NULL behind the last, or NULL: over what this jail
+ *               has anyhow, and under the policy's own
+ */
+int compose_evaluator(const struct policy *policy, uint64_t wall_ms, const char *const *argv,
+		      const char *const *environment, struct jail_spec *out,
+		      struct err *err) must_check;
+
+/**
+ * compose_gpus() - a jail of a seat has the seat's own GPUs in the place of any that are free
+ * @spec:  composed; what it asks for by name stays. Not to be used after a failure
+ * @names: as in a spec, those of the seat; those that the jail does not ask for are not used
+ * @count: 0: the seat has none of its own, and nothing changes
+ *
+ * Return: 0, or -1 with an ERR_INPUT error where the jail asks for more, or a name is none.
+ */
+int compose_gpus(struct jail_spec *spec, const char *const *names, size_t count,
+		 struct err *err) must_check;
+
+/**
  * compose_check() - can every jail of a task be composed under a policy? Whoever asks before the
  * first attempt does not find out in each of them
  *
@@ -79,3 +108,9 @@ int compose_worker(const struct policy *policy, const char *library, const char 
  * itself, and memory that the task tightens too little for the tmpfs of the policy.
  */
 int compose_check(const struct policy *policy, const struct task *task, struct err *err) must_check;
+
+/**
+ * compose_check_evaluator() - the same for a task that a benchmark's own harness marks: the jails
+ * of agent and evaluator, for which such a task has no limits of its own
+ */
+int compose_check_evaluator(const struct policy *policy, struct err *err) must_check;

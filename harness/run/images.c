@@ -53,6 +53,7 @@ int images_look(struct policy *policy, int launcher_fd, int stop_fd, struct aren
 		{ "agent", &policy->agent },
 		{ "build", &policy->build },
 		{ "worker", &policy->worker },
+		{ "evaluator", &policy->evaluator },
 	};
 	const char **images = arena_alloc(arena, ARRAY_LEN(roles), sizeof(*images));
 	size_t found = 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "harness/run/outcome_aka.h"
 #include "sandbox/base/mem.h"
 
 void outcome_tell_agent(const struct attempt *attempt, struct json_writer *json)
@@ -29,6 +30,10 @@ void outcome_tell_judged(const struct attempt *attempt, struct json_writer *json
 {
 	const struct judging_result *judged = attempt->judged;
 
+	if (attempt->evaluation) {
+		outcome_aka_tell(attempt->evaluation, json);
+		return;
+	}
 	json_put_bool(json, "judged", judged != NULL);
 	if (!judged)
 		return;
@@ -246,6 +251,11 @@ static int write_files(struct attempt *attempt, struct record *record, struct er
 {
 	struct digest samples;
 
+	if (record->aka.is_there) {
+		if (outcome_aka_write(attempt->evaluation, attempt->folder_fd, &samples, err) < 0)
+			return -1;
+		record->digests.samples = &samples;
+	}
 	if (attempt->judged && !attempt->judged->has_error) {
 		if (write_samples(attempt, &samples, err) < 0)
 			return -1;
@@ -261,6 +271,7 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 {
 	cleanup(arena_done) struct arena entries = ARENA_INIT;
 	struct run *run = attempt->run;
+	const bool is_aka = run->planned.kind == PLANNED_AKA;
 
 	*out = (struct record){
 		.run = run->planned.run,
@@ -272,7 +283,7 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 		.images = run->images.items,
 		.image_count = run->images.count,
 		.attempt = attempt->slot->attempt,
-		.tier = "T2",
+		.tier = is_aka ? "IN-PROCESS" : "T2",
 		.trust = "OPERATOR-TRUSTED",
 		.is_built = attempt->is_built,
 		.times = attempt->times,
@@ -282,7 +293,7 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 			.task = &attempt->planned->tree,
 			.policy = &run->planned.policy,
 			.judge = &run->planned.judge,
-			.baseline = &attempt->planned->built,
+			.baseline = is_aka ? NULL : &attempt->planned->built,
 		},
 	};
 	if (!attempt->is_built && attempt->times.built_ns != 0)
@@ -295,11 +306,14 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 		out->digests.frozen = &attempt->frozen.root;
 		out->digests.candidate = &attempt->candidate_root;
 	}
-	if (attempt->is_built)
+	if (attempt->is_built && !is_aka)
 		out->digests.artifact = &attempt->artifact;
 	if (attempt->has_services)
 		out->digests.services = &attempt->services;
 	fill_marks(attempt, out);
+	if (attempt->times.judged_ns != 0 && attempt->evaluation)
+		outcome_aka_fill(attempt->evaluation, &run->arena, out);
+	out->carried = attempt->carried;
 	fill_entries(attempt, &entries, out);
 	/* Without a folder the journal alone has it. */
 	if (attempt->folder_fd >= 0 && write_files(attempt, out, err) < 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/aka/aka_timing.h"
 #include "harness/run/run.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -15,20 +16,52 @@ enum {
 	TEXT_MAX = 2 * PLANNED_NAME_MAX, /* what is no UTF-8 becomes longer by being written */
 	CHUNK = 1 << 16,
 	RETRIES_MAX = 1000,
+	PLANNED_FOLDER_MAX = 240, /* an attempt's folder has its number behind it */
 };
 
-const char *const planned_file_names[PLANNED_FILES] = {
-	[PLANNED_TASK] = "task.yaml",         [PLANNED_PRISTINE] = "pristine.tree",
-	[PLANNED_BASELINE] = "baseline.tree", [PLANNED_ORACLE] = "oracle.tree",
-	[PLANNED_GIVEN] = "given.tree",
+/* The native kind is not named, as in plans from before there was another one. */
+static const struct name kind_names[] = {
+	{ "agentkernelarena", PLANNED_AKA },
+	{ NULL, 0 },
 };
+
+const char *planned_file_name(enum planned_kind kind, enum planned_file file)
+{
+	static const char *const names[][PLANNED_FILES] = {
+		[PLANNED_NATIVE] = {
+			[PLANNED_TASK] = "task.yaml",         [PLANNED_PRISTINE] = "pristine.tree",
+			[PLANNED_BASELINE] = "baseline.tree", [PLANNED_ORACLE] = "oracle.tree",
+			[PLANNED_GIVEN] = "given.tree",
+		},
+		[PLANNED_AKA] = {
+			[PLANNED_TASK] = "config.yaml",       [PLANNED_PRISTINE] = "pristine.tree",
+		},
+	};
+
+	return names[kind][file];
+}
+
+/* One name below tasks/, whatever folders the task lies in. */
+const char *planned_folder(enum planned_kind kind, const char *name, struct arena *arena)
+{
+	const size_t len = strlen(name);
+	char *folder;
+
+	if (!path_is_relative(name) || len > PLANNED_FOLDER_MAX ||
+	    strchr(name, kind == PLANNED_AKA ? '+' : '/'))
+		return NULL;
+	folder = arena_alloc(arena, len + 1, 1);
+	for (size_t i = 0; i < len; i++)
+		folder[i] = name[i] == '/' ? '+' : name[i];
+	return folder;
+}
 
 void planned_path(const struct planned *planned, size_t task, size_t agent,
 		  char out[PLANNED_PATH_MAX])
 {
 	if (planned->agents[agent].is_solution)
 		snprintf(out, PLANNED_PATH_MAX, "tasks/%s/agent-%zu.tree",
-			 planned->tasks[task].name, agent + 1);
+			 planned->tasks[task].folder, agent + 1);
 	else
 		snprintf(out, PLANNED_PATH_MAX, "agents/%zu.tree", agent + 1);
 }
@@ -65,11 +98,15 @@ static void put_task(struct json_writer *json, const struct planned *planned,
 	json_put_object(json, NULL);
 	json_put_text(json, "name", task->name);
 	json_put_digest(json, "tree", &task->tree);
-	json_put_digest(json, "built", &task->built);
+	json_put_digest(json, "built", planned->kind == PLANNED_NATIVE ? &task->built : NULL);
 	json_put_array(json, "files");
 	for (size_t i = 0; i < PLANNED_FILES; i++) {
+		const char *name = planned_file_name(planned->kind, (enum planned_file) i);
+
+		if (!name)
+			continue;
 		json_put_object(json, NULL);
-		json_put_text(json, "name", planned_file_names[i]);
+		json_put_text(json, "name", name);
 		json_put_digest(json, "sha256", &task->files[i]);
 		json_put_end(json);
 	}
@@ -97,10 +134,39 @@ void planned_put_labels(struct json_writer *json, const struct planned *planned)
 	json_put_end(json);
 }
 
+static void put_aka(struct json_writer *json, const struct planned_aka *aka)
+{
+	json_put_text(json, "python", aka->python);
+	json_put_text(json, "gpu_model", aka->gpu);
+	json_put_int(json, "rounds", aka->rounds);
+	json_put_array(json, "dropped");
+	for (size_t i = 0; i < aka->dropped_count; i++) {
+		json_put_object(json, NULL);
+		json_put_text(json, "task", aka->dropped[i].name);
+		json_put_text(json, "why", aka->dropped[i].why);
+		json_put_end(json);
+	}
+	json_put_end(json);
+}
+
+static void put_gpus(struct json_writer *json, const struct planned *planned)
+{
+	json_put_array(json, "gpus");
+	for (size_t i = 0; i < planned->gpu_count; i++)
+		json_put_text(json, NULL, planned->gpus[i]);
+	json_put_end(json);
+}
+
 void planned_put(struct json_writer *json, const struct planned *planned)
 {
 	json_put_text(json, "run", planned->run);
 	planned_put_labels(json, planned);
+	if (planned->kind == PLANNED_AKA) {
+		json_put_text(json, "kind", names_text(kind_names, (int) planned->kind));
+		put_aka(json, &planned->aka);
+	}
+	if (planned->gpu_count > 0)
+		put_gpus(json, planned);
 	json_put_digest(json, "policy", &planned->policy);
 	json_put_digest(json, "judge", &planned->judge);
 	json_put_int(json, "repeats", planned->repeats);
@@ -160,21 +226,35 @@ static int get_count(const struct json_value *object, const char *key, uint32_t 
 	return 0;
 }
 
+static int get_files(const struct json_value *files, enum planned_kind kind,
+		     struct planned_task *out, struct err *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < PLANNED_FILES; i++) {
+		const char *name = planned_file_name(kind, (enum planned_file) i);
+
+		if (name &&
+		    json_get_digest(json_item(files, at++), "sha256", &out->files[i], err) < 0)
+			return err_wrap(err, "file '%s'", name);
+	}
+	return 0;
+}
+
 static int get_task(const struct json_value *value, struct planned *planned,
 		    struct planned_task *out, struct err *err)
 {
-	const struct json_value *files = json_member(value, "files");
-
 	if (get_text(value, "name", planned, &out->name, err) < 0 ||
 	    json_get_digest(value, "tree", &out->tree, err) < 0 ||
-	    json_get_digest(value, "built", &out->built, err) < 0)
+	    (planned->kind == PLANNED_NATIVE &&
+	     json_get_digest(value, "built", &out->built, err) < 0))
 		return -1;
 	/* It becomes part of paths. */
-	if (!path_is_relative(out->name) || strchr(out->name, '/'))
+	out->folder = planned_folder(planned->kind, out->name, &planned->arena);
+	if (!out->folder)
 		return err_set(err, ERR_INPUT, "a task's name is no name of a folder");
-	for (size_t i = 0; i < PLANNED_FILES; i++)
-		if (json_get_digest(json_item(files, i), "sha256", &out->files[i], err) < 0)
-			return err_wrap(err, "file '%s'", planned_file_names[i]);
+	if (get_files(json_member(value, "files"), planned->kind, out, err) < 0)
+		return -1;
 	out->agents = arena_alloc(&planned->arena, planned->agent_count, sizeof(*out->agents));
 	for (size_t i = 0; i < planned->agent_count; i++)
 		if (json_get_digest(json_item(json_member(value, "agents"), i), "sha256",
@@ -227,6 +307,70 @@ static int get_lists(const struct json_value *root, struct planned *out, struct 
 	return 0;
 }
 
+static int get_gpus(const struct json_value *root, struct planned *out, struct err *err)
+{
+	const struct json_value *list = json_member(root, "gpus");
+	const size_t count = json_count(list);
+	const char **gpus;
+
+	if (count > RUN_GPUS_MAX)
+		return err_set(err, ERR_INPUT, "%zu GPUs, more than %d", count, (int) RUN_GPUS_MAX);
+	gpus = arena_alloc(&out->arena, count + 1, sizeof(*gpus));
+	for (size_t i = 0; i < count; i++) {
+		const char *name = json_as_text(json_item(list, i));
+
+		if (!name)
+			return err_set(err, ERR_INPUT, "gpus: item %zu is no text", i + 1);
+		gpus[i] = arena_copy(&out->arena, name, strlen(name));
+	}
+	out->gpus = gpus;
+	out->gpu_count = count;
+	return 0;
+}
+
+static int get_dropped(const struct json_value *list, struct planned *out, struct err *err)
+{
+	const size_t count = json_count(list);
+	struct planned_dropped *dropped;
+
+	dropped = arena_alloc(&out->arena, count + 1, sizeof(*dropped));
+	for (size_t i = 0; i < count; i++)
+		if (get_text(json_item(list, i), "task", out, &dropped[i].name, err) < 0 ||
+		    get_text(json_item(list, i), "why", out, &dropped[i].why, err) < 0)
+			return err_wrap(err, "dropped: item %zu", i + 1);
+	out->aka.dropped = dropped;
+	out->aka.dropped_count = count;
+	return 0;
+}
+
+static int get_aka(const struct json_value *root, struct planned *out, struct err *err)
+{
+	if (get_text(root, "python", out, &out->aka.python, err) < 0 ||
+	    (!json_is_absent(json_member(root, "gpu_model")) &&
+	     get_text(root, "gpu_model", out, &out->aka.gpu, err) < 0) ||
+	    get_count(root, "rounds", 1, AKA_ROUNDS_MAX, &out->aka.rounds, err) < 0)
+		return -1;
+	return get_dropped(json_member(root, "dropped"), out, err);
+}
+
+/* What the lists need to be read. */
+static int get_kind(const struct json_value *root, struct planned *out, struct err *err)
+{
+	const char *text = NULL;
+	int kind;
+
+	if (get_gpus(root, out, err) < 0)
+		return -1;
+	if (json_is_absent(json_member(root, "kind")))
+		return 0;
+	if (json_get_text(root, "kind", TEXT_MAX, &text, err) < 0)
+		return -1;
+	if (names_find(kind_names, text, &kind) < 0)
+		return err_set(err, ERR_INPUT, "its kind is '%s', which nobody knows here", text);
+	out->kind = (enum planned_kind) kind;
+	return get_aka(root, out, err);
+}
+
 static int get_all(const struct json_value *root, struct planned *out, struct err *err)
 {
 	const char *schema = NULL;
@@ -236,7 +380,8 @@ static int get_all(const struct json_value *root, struct planned *out, struct er
 	if (strcmp(schema, PLANNED_SCHEMA) != 0)
 		return err_set(err, ERR_INPUT, "its schema is '%s', not '" PLANNED_SCHEMA "'",
 			       schema);
-	if (get_text(root, "run", out, &out->run, err) < 0 || get_labels(root, out, err) < 0 ||
+	if (get_text(root, "run", out, &out->run, err) < 0 || get_kind(root, out, err) < 0 ||
+	    get_labels(root, out, err) < 0 ||
 	    json_get_digest(root, "policy", &out->policy, err) < 0 ||
 	    json_get_digest(root, "judge", &out->judge, err) < 0 ||
 	    get_count(root, "repeats", 1, RUN_ATTEMPTS_MAX, &out->repeats, err) < 0 ||
@@ -269,8 +414,11 @@ static int check_files(int folder_fd, const struct planned *planned, struct err 
 		return -1;
 	for (size_t i = 0; i < planned->task_count; i++) {
 		for (size_t j = 0; j < PLANNED_FILES; j++) {
-			snprintf(path, sizeof(path), "tasks/%s/%s", planned->tasks[i].name,
-				 planned_file_names[j]);
+			const char *name = planned_file_name(planned->kind, (enum planned_file) j);
+
+			if (!name)
+				continue;
+			snprintf(path, sizeof(path), "tasks/%s/%s", planned->tasks[i].folder, name);
 			if (check_file(folder_fd, path, &planned->tasks[i].files[j], err) < 0)
 				return -1;
 		}

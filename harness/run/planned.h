@@ -26,6 +26,11 @@
  *	tasks/NAME/given.tree		what an agent is given beside the workspace: given.h
  *	tasks/NAME/agent-N.tree		a solution
  *
+ * and of a task of AgentKernelArena, where NAME is its name with '+' in the place of '/':
+ *
+ *	tasks/NAME/config.yaml
+ *	tasks/NAME/pristine.tree	the workspace, with the helpers that measure put in
+ *
  * planned.json has the digest of each, and the journal has the digest of planned.json.
  */
 #define PLANNED_FILE   "planned.json"
@@ -37,7 +42,13 @@ enum {
 	PLANNED_NAME_MAX = 255, /* bytes of an agent's name */
 };
 
-/* The files of a task that have a digest. */
+/* All tasks of a run are of one kind. */
+enum planned_kind {
+	PLANNED_NATIVE, /* a folder with a task.yaml: marked by the judge */
+	PLANNED_AKA,    /* of AgentKernelArena: marked by its own harness, in jails */
+};
+
+/* The files of a task that have a digest; a kind has not all of them. */
 enum planned_file {
 	PLANNED_TASK,
 	PLANNED_PRISTINE,
@@ -47,12 +58,16 @@ enum planned_file {
 	PLANNED_FILES
 };
 
-extern const char *const planned_file_names[PLANNED_FILES];
+/**
+ * planned_file_name() - of a kind of tasks; NULL: it has no such file
+ */
+const char *planned_file_name(enum planned_kind kind, enum planned_file file);
 
 struct planned_task {
 	const char *name;
-	struct digest tree;                 /* of the task's whole folder */
-	struct digest built;                /* root of what the baseline became */
+	const char *folder;  /* of the run, below tasks/ */
+	struct digest tree;  /* of the task's whole folder */
+	struct digest built; /* root of what the baseline became; of the native kind */
 	struct digest files[PLANNED_FILES]; /* bytes of the run's own copies */
 	struct digest *agents;              /* of each agent's tree for this task */
 };
@@ -66,8 +81,24 @@ struct planned_label {
 	const char *key, *value;
 };
 
+/* A selected task that is not run, and why. */
+struct planned_dropped {
+	const char *name, *why;
+};
+
+/* Of a run of AgentKernelArena's tasks. */
+struct planned_aka {
+	const char *python; /* what takes the place of a leading python3, python or pytest */
+	const char *gpu;    /* the model, for the reports; NULL: not said */
+	uint32_t rounds;    /* of the timing, at most: aka_timing.h */
+	const struct planned_dropped *dropped;
+	size_t dropped_count;
+};
+
 struct planned {
 	struct arena arena; /* owns all of it */
+	enum planned_kind kind;
+	struct planned_aka aka;
 	const char *run;
 	const char *name; /* NULL: none */
 	struct planned_label *labels;
@@ -77,12 +108,21 @@ struct planned {
 	struct planned_task *tasks;
 	struct planned_agent *agents;
 	size_t task_count, agent_count;
-	uint32_t repeats; /* attempts of each agent on each task */
-	uint32_t retries; /* further ones, where an attempt was INFRA */
-	uint32_t seats;   /* attempts at one time, unless told otherwise */
+	uint32_t repeats;        /* attempts of each agent on each task */
+	uint32_t retries;        /* further ones, where an attempt was INFRA */
+	uint32_t seats;          /* attempts at one time, unless told otherwise */
+	const char *const *gpus; /* by seat: those that its jails use, one after the other */
+	size_t gpu_count;        /* 0: any that are free */
 };
 
 #define PLANNED_INIT ((struct planned){ .arena = ARENA_INIT })
+
+/**
+ * planned_folder() - the name of a task's folder in the run, in @arena
+ *
+ * Return: NULL if the task's name can not become one.
+ */
+const char *planned_folder(enum planned_kind kind, const char *name, struct arena *arena);
 
 /**
  * planned_path() - where an agent's tree for a task is, beneath the run's folder

@@ -16,6 +16,7 @@
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
 #include "harness/run/given.h"
+#include "harness/run/prepare_aka.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -238,13 +239,21 @@ static int pack_agents(const struct job *job, struct err *err)
 	return 0;
 }
 
+int prepare_digest_files(int folder_fd, enum planned_kind kind, struct planned_task *planned,
+			 struct err *err)
+{
+	for (size_t i = 0; i < PLANNED_FILES; i++) {
+		const char *name = planned_file_name(kind, (enum planned_file) i);
+
+		if (name && planned_digest_file(folder_fd, name, &planned->files[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int digest_files(const struct job *job, struct err *err)
 {
-	for (size_t i = 0; i < PLANNED_FILES; i++)
-		if (planned_digest_file(job->folder_fd, planned_file_names[i],
-					&job->planned->files[i], err) < 0)
-			return -1;
-	return 0;
+	return prepare_digest_files(job->folder_fd, PLANNED_NATIVE, job->planned, err);
 }
 
 static int prepare_task(struct job *job, struct err *err)
@@ -256,6 +265,7 @@ static int prepare_task(struct job *job, struct err *err)
 	    compose_check(&job->run->policy, &job->task, err) < 0)
 		return -1;
 	job->planned->name = arena_copy(&planned->arena, job->task.name, strlen(job->task.name));
+	job->planned->folder = job->planned->name;
 	job->planned->agents =
 		arena_alloc(&planned->arena, planned->agent_count, sizeof(struct digest));
 	snprintf(status, sizeof(status), "%s: baseline and oracle", job->task.name);
@@ -304,13 +314,22 @@ static void take_labels(struct planned *planned, const struct run_plan *plan)
 		};
 }
 
+static void take_gpus(struct planned *planned, const struct run_plan *plan)
+{
+	const char **gpus = arena_alloc(&planned->arena, plan->gpu_count + 1, sizeof(*gpus));
+
+	for (size_t i = 0; i < plan->gpu_count; i++)
+		gpus[i] = arena_copy(&planned->arena, plan->gpus[i], strlen(plan->gpus[i]));
+	planned->gpus = gpus;
+	planned->gpu_count = plan->gpu_count;
+}
+
 static void take_plan(struct planned *planned, const struct run_plan *plan,
 		      const struct policy *policy)
 {
 	struct arena *arena = &planned->arena;
 
 	planned->run = arena_copy(arena, plan->id, strlen(plan->id));
-	planned->task_count = plan->task_count;
 	planned->agent_count = plan->agent_count;
 	planned->repeats = plan->repeats;
 	planned->retries =
@@ -318,7 +337,7 @@ static void take_plan(struct planned *planned, const struct run_plan *plan,
 	planned->seats = plan->seats;
 	planned->name = plan->name ? arena_copy(arena, plan->name, strlen(plan->name)) : NULL;
 	take_labels(planned, plan);
-	planned->tasks = arena_alloc(arena, plan->task_count, sizeof(*planned->tasks));
+	take_gpus(planned, plan);
 	planned->agents = arena_alloc(arena, plan->agent_count, sizeof(*planned->agents));
 	for (size_t i = 0; i < plan->agent_count; i++)
 		planned->agents[i] = (struct planned_agent){
@@ -340,6 +359,9 @@ static int check_names(const struct run_plan *plan, struct err *err)
 
 static int prepare_tasks(struct run *run, const struct run_plan *plan, struct err *err)
 {
+	run->planned.tasks =
+		arena_alloc(&run->planned.arena, plan->task_count, sizeof(*run->planned.tasks));
+	run->planned.task_count = plan->task_count;
 	for (size_t i = 0; i < plan->task_count; i++) {
 		cleanup(job_done) struct job job = {
 			.run = run,
@@ -370,7 +392,8 @@ int prepare_run(struct run *run, const struct run_plan *plan, struct err *err)
 	if (make_folder(folder_fd, "tasks", err) < 0)
 		return -1;
 	run->prepared = PREPARED_TASKS;
-	if (pack_programs(run, plan, err) < 0 || prepare_tasks(run, plan, err) < 0)
+	if (pack_programs(run, plan, err) < 0 ||
+	    (plan->aka.path ? prepare_aka(run, plan, err) : prepare_tasks(run, plan, err)) < 0)
 		return -1;
 	return sync_folder(folder_fd, "tasks", err);
 }
@@ -395,6 +418,7 @@ static void undo_task(int tasks_fd, const char *name, size_t agent_count)
 		"task.yaml",       "pristine.tree",   "evaluate.tree", "baseline.tree",
 		"oracle.tree",     GIVEN_FILE,        "baseline.stdout",
 		"baseline.stderr", "oracle.stdout",   "oracle.stderr",
+		"config.yaml",
 	};
 	/* clang-format on */
 	struct err ignored = ERR_INIT;
@@ -426,8 +450,8 @@ void prepare_undo(const struct run *run)
 	if (run->prepared >= PREPARED_TASKS) {
 		tasks = path_open_folder(folder_fd, "tasks", &ignored);
 		for (size_t i = 0; tasks >= 0 && i < planned->task_count; i++)
-			if (planned->tasks[i].name)
-				undo_task(tasks, planned->tasks[i].name, planned->agent_count);
+			if (planned->tasks[i].folder)
+				undo_task(tasks, planned->tasks[i].folder, planned->agent_count);
 		unlinkat(folder_fd, "tasks", AT_REMOVEDIR);
 	}
 	if (run->prepared >= PREPARED_POLICY)

@@ -16,6 +16,13 @@
 int prepare_run(struct run *run, const struct run_plan *plan, struct err *err) must_check;
 
 /**
+ * prepare_digest_files() - the digests of a task's own files
+ * @folder_fd: the task's folder in the run
+ */
+int prepare_digest_files(int folder_fd, enum planned_kind kind, struct planned_task *planned,
+			 struct err *err) must_check;
+
+/**
  * prepare_undo() - remove from the run's folder what prepare_run() has made there, and nothing else
  *
  * Nothing is removed if run->build_failed: its author needs what the build printed.

@@ -36,7 +36,9 @@ struct score_result record_result(const struct record *record)
 		return (struct score_result){ .is_compiled = false };
 	return (struct score_result){ .is_compiled = record->is_built,
 				      .is_correct = record_is_right(&record->seen),
-				      .speedup = record_speedup(&record->seen),
+				      .speedup = record->aka.is_there
+						       ? record->aka.strict_speedup
+						       : record_speedup(&record->seen),
 				      .is_fast = is_fast(&record->seen) };
 }
 
@@ -126,6 +128,41 @@ static void put_mark(struct json_writer *json, const char *key, const struct rec
 	json_put_end(json);
 }
 
+/* What is infinite is null. */
+static void put_aka(struct json_writer *json, const struct record_aka *aka)
+{
+	if (!aka->is_there) {
+		json_put_null(json, "aka");
+		return;
+	}
+	json_put_object(json, "aka");
+	json_put_bool(json, "compiles", aka->compiles);
+	json_put_bool(json, "correct", aka->is_correct);
+	json_put_double(json, "speedup", aka->speedup);
+	json_put_double(json, "score", aka->score);
+	json_put_text(json, "lost", aka->lost);
+	json_put_double(json, "strict_speedup", aka->strict_speedup);
+	json_put_double(json, "strict_score", aka->strict_score);
+	json_put_text(json, "reason", aka->reason);
+	json_put_end(json);
+}
+
+static void put_carried(struct json_writer *json, const struct record_carried *carried)
+{
+	if (!carried->is_there) {
+		json_put_null(json, "carried");
+		return;
+	}
+	json_put_object(json, "carried");
+	json_put_int(json, "replaced", (int64_t) carried->replaced);
+	json_put_int(json, "added", (int64_t) carried->added);
+	json_put_int(json, "missing", (int64_t) carried->missing);
+	json_put_int(json, "idle", (int64_t) carried->idle);
+	json_put_int(json, "hosted", (int64_t) carried->hosted);
+	json_put_text(json, "why", carried->why);
+	json_put_end(json);
+}
+
 static void put_times(struct json_writer *json, const struct record_times *times)
 {
 	json_put_object(json, "times");
@@ -209,6 +246,8 @@ void record_put(struct json_writer *json, const char *key, const struct record *
 	json_put_text(json, "build_why", record->build_why);
 	put_mark(json, "seen", &record->seen, false);
 	put_mark(json, "unseen", &record->unseen, true);
+	put_aka(json, &record->aka);
+	put_carried(json, &record->carried);
 	json_put_double(json, "score", record_is_marked(record) ? score_attempt(&result) : NAN);
 	json_put_text(json, "infra", record->infra);
 	record_put_texts(json, "labels", record->labels, record->label_count);

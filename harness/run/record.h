@@ -118,6 +118,26 @@ struct record_digests {
 	const struct digest *services; /* of the log of the agent's services */
 };
 
+/*
+ * Of a task of AgentKernelArena: what its own evaluator would say of the first run of each side,
+ * and what all runs bear out. Its speedups and scores may be infinite.
+ */
+struct record_aka {
+	bool is_there;
+	bool compiles, is_correct;
+	double speedup, score;
+	const char *lost; /* why it would have no result; NULL: it has this one */
+	double strict_speedup, strict_score;
+	const char *reason; /* why something was refused; NULL: nothing was */
+};
+
+/* What became of the functions of a file whose tests are the task's, see aka_carry.h. */
+struct record_carried {
+	bool is_there;
+	uint64_t replaced, added, missing, idle, hosted;
+	const char *why; /* why nothing was carried over; NULL: it could be */
+};
+
 struct record {
 	const char *run;
 	const char *task;
@@ -136,6 +156,8 @@ struct record {
 	const char *build_why; /* if it does not */
 	struct record_mark seen;
 	struct record_mark unseen;
+	struct record_aka aka;
+	struct record_carried carried;
 	const char *infra; /* what went wrong on our side; NULL: nothing */
 	const char *const *labels;
 	size_t label_count;

@@ -175,6 +175,25 @@ static int read_mark(const struct json_value *record, const char *key, bool is_u
 	return 0;
 }
 
+/* Absent in records of earlier builds. */
+static int read_aka(const struct json_value *aka, struct arena *arena, struct record_aka *out,
+		    struct err *err)
+{
+	if (json_is_absent(aka))
+		return 0;
+	out->is_there = true;
+	if (json_get_bool(aka, "compiles", &out->compiles, err) < 0 ||
+	    json_get_bool(aka, "correct", &out->is_correct, err) < 0 ||
+	    get_double(aka, "speedup", INFINITY, &out->speedup, err) < 0 ||
+	    get_double(aka, "score", INFINITY, &out->score, err) < 0 ||
+	    get_text(aka, "lost", arena, &out->lost, err) < 0 ||
+	    get_double(aka, "strict_speedup", INFINITY, &out->strict_speedup, err) < 0 ||
+	    get_double(aka, "strict_score", INFINITY, &out->strict_score, err) < 0 ||
+	    get_text(aka, "reason", arena, &out->reason, err) < 0)
+		return err_wrap(err, "aka");
+	return 0;
+}
+
 static int read_times(const struct json_value *times, struct record_times *out, struct err *err)
 {
 	const struct {
@@ -237,6 +256,7 @@ int record_read(const struct json_value *value, struct arena *arena, struct reco
 	    record_read_ending(value, arena, &made.ending, &made.usage, err) < 0 ||
 	    read_mark(value, "seen", false, arena, &made.seen, err) < 0 ||
 	    read_mark(value, "unseen", true, arena, &made.unseen, err) < 0 ||
+	    read_aka(json_member(value, "aka"), arena, &made.aka, err) < 0 ||
 	    record_read_texts(json_member(value, "labels"), arena, &made.labels, &made.label_count,
 			      err) < 0 ||
 	    /* Absent in records of earlier builds. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/aka/aka_timing.h"
 #include "harness/config/policy_diff.h"
 #include "harness/judge/constants.h"
 #include "harness/run/prepare.h"
@@ -27,7 +28,8 @@
  * there before the journal is, so whatever the journal lacks of its first lines is written now.
  */
 
-#define SCORING "20 if it builds, 100 if correct, 100 * speedup if correct; seen cases"
+#define SCORING     "20 if it builds, 100 if correct, 100 * speedup if correct; seen cases"
+#define SCORING_AKA "20 if it compiles, 100 if correct, 100 * speedup if correct and borne out"
 
 #define RUN_RESUMED "run.resumed"
 #define RUN_PLANNED "run.planned"
@@ -71,6 +73,23 @@ static int open_programs(struct run *run, struct digest *judge, struct err *err)
 
 /* --- the journal's first lines --- */
 
+/* How marks come about, before there is one. */
+static void put_rules(const struct run *run, struct json_writer *json)
+{
+	if (run->planned.kind == PLANNED_AKA) {
+		json_put_text(json, "scoring", SCORING_AKA);
+		json_put_int(json, "rounds", run->planned.aka.rounds);
+		json_put_double(json, "margin", AKA_MARGIN);
+		json_put_int(json, "dropped", (int64_t) run->planned.aka.dropped_count);
+		return;
+	}
+	json_put_text(json, "scoring", SCORING);
+	json_put_int(json, "blocks", JUDGE_BLOCKS);
+	json_put_int(json, "look_every", JUDGE_LOOK_EVERY);
+	json_put_int(json, "alpha_ppm", JUDGE_ALPHA_PPM);
+	json_put_double(json, "margin", JUDGE_MARGIN);
+}
+
 static void put_plan(const struct run *run, const struct digest *planned, struct json_writer *json)
 {
 	planned_put_labels(json, &run->planned);
@@ -80,11 +99,7 @@ static void put_plan(const struct run *run, const struct digest *planned, struct
 	record_put_texts(json, "weaker", run->weaker, run->weaker_count);
 	record_put_texts(json, "images", run->images.items, run->images.count);
 	json_put_digest(json, "judge", &run->planned.judge);
-	json_put_text(json, "scoring", SCORING);
-	json_put_int(json, "blocks", JUDGE_BLOCKS);
-	json_put_int(json, "look_every", JUDGE_LOOK_EVERY);
-	json_put_int(json, "alpha_ppm", JUDGE_ALPHA_PPM);
-	json_put_double(json, "margin", JUDGE_MARGIN);
+	put_rules(run, json);
 	json_put_int(json, "tasks", (int64_t) run->planned.task_count);
 	json_put_int(json, "agents", (int64_t) run->planned.agent_count);
 	json_put_int(json, "repeats", run->planned.repeats);
@@ -119,6 +134,35 @@ static int write_plan(struct run *run, const struct digest *planned, struct err 
 	return journal_commit(&run->journal, err);
 }
 
+/* --- GPUs --- */
+
+size_t run_gpus_each(const struct run *run)
+{
+	return MAX_OF(run->policy.agent.gpus, run->policy.evaluator.gpus);
+}
+
+int run_check_gpus(const struct run *run, uint32_t seats, struct err *err)
+{
+	const size_t each = run_gpus_each(run), named = run->planned.gpu_count;
+
+	if (each == 0 && named > 0)
+		return err_set(err, ERR_INPUT,
+			       "%zu GPUs are named, and no jail of the policy '%s' has one: see "
+			       "agent.gpus and evaluator.gpus",
+			       named, run->policy.name);
+	if (named > 0 && named < seats * each)
+		return err_set(err, ERR_INPUT,
+			       "%zu GPUs are named for %u seats that need %zu each: have fewer "
+			       "seats, or name more",
+			       named, seats, each);
+	if (named == 0 && each > 0 && seats > 1 && run->planned.kind == PLANNED_AKA)
+		return err_set(err, ERR_INPUT,
+			       "%u seats with GPUs: name them (--gpus 0,1,…), so that all jails of "
+			       "an attempt have the same",
+			       seats);
+	return 0;
+}
+
 /* --- a new run --- */
 
 static void reset(struct run *run, const struct run_place *place, const struct launcher *launcher,
@@ -143,7 +187,7 @@ static void reset(struct run *run, const struct run_place *place, const struct l
 static int plan_run(struct run *run, const struct run_plan *plan, struct digest *planned,
 		    struct err *err)
 {
-	if (prepare_run(run, plan, err) == 0 &&
+	if (prepare_run(run, plan, err) == 0 && run_check_gpus(run, run->planned.seats, err) == 0 &&
 	    planned_write(&run->planned, run->place->folder_fd, planned, err) == 0)
 		return 0;
 	prepare_undo(run);

@@ -28,6 +28,7 @@ enum {
 	RUN_AGENTS_MAX = RUN_CONFIG_AGENTS_MAX,
 	RUN_ATTEMPTS_MAX = RUN_CONFIG_REPEATS_MAX,
 	RUN_SEATS_MAX = RUN_CONFIG_SEATS_MAX,
+	RUN_GPUS_MAX = 64,
 };
 
 /* An agent that is a script: a solution folder of the task that is copied over the workspace, or a
@@ -37,6 +38,19 @@ struct run_agent {
 	const char *solution; /* of the task's solutions/; NULL: the program */
 	int program_fd;       /* borrowed; -1: the solution */
 	const char *where;    /* "plan.yaml:7", for messages; NULL: nowhere */
+};
+
+/* Tasks of AgentKernelArena: which of a checkout's, and how they are run. */
+struct run_aka {
+	const char *path;      /* of the checkout, for messages; NULL: the tasks are native ones */
+	int fd;                /* borrowed: its folder */
+	struct argv selectors; /* none: all of them, or those of the set */
+	int set_fd;            /* borrowed: a file of names; -1: see set */
+	const char *set;       /* a set that came with proctor; NULL: none */
+	const char *arch;      /* of the GPUs, "gfx942"; NULL: not known */
+	const char *gpu;       /* their model, for the reports; NULL: not said */
+	const char *python;    /* NULL: AKA_PYTHON */
+	uint32_t rounds;       /* 0: AKA_ROUNDS */
 };
 
 /* What a new run is to do. */
@@ -53,6 +67,9 @@ struct run_plan {
 	const char *name; /* NULL: none */
 	const struct run_config_label *labels;
 	size_t label_count;
+	const char *const *gpus; /* by seat; see struct planned */
+	size_t gpu_count;
+	struct run_aka aka; /* in the place of task_fds */
 };
 
 /* Where it happens, for a new run and for one that is resumed. All borrowed. */
@@ -84,6 +101,9 @@ struct run {
 	bool stopped;       /* by the operator */
 	uint32_t prepared;  /* how far prepare_run() came, for prepare_undo() */
 	bool build_failed;  /* an author's, and what it printed is in the folder */
+	const char *const
+		*gpus; /* of this seat's jails, in a seat; any that are free beyond these */
+	size_t gpu_count;
 };
 
 /**
@@ -107,6 +127,18 @@ int run_create(struct run *run, const struct run_place *place, const struct run_
  */
 int run_resume(struct run *run, const struct run_place *place, const struct launcher *launcher,
 	       struct progress *progress, struct err *err) must_check;
+
+/**
+ * run_gpus_each() - how many of the plan's GPUs belong to each seat: what the largest of its jails
+ * has
+ */
+size_t run_gpus_each(const struct run *run);
+
+/**
+ * run_check_gpus() - has each seat its own, where the plan names them or several seats need some?
+ * @seats: attempts at one time
+ */
+int run_check_gpus(const struct run *run, uint32_t seats, struct err *err) must_check;
 
 /**
  * run_done() - end the keeper and close everything

@@ -60,9 +60,23 @@ struct schedule {
 
 /* --- seats begin and end --- */
 
-no_return static void be_seat(struct schedule *schedule, struct slot *slot, enum slot_work work,
-			      int fd, pid_t parent)
+/* Each place has GPUs of its own, so that all jails of an attempt see the same. */
+static void take_gpus(struct run *run, size_t place)
 {
+	const size_t each = run_gpus_each(run);
+
+	if ((place + 1) * each > run->planned.gpu_count)
+		return;
+	run->gpus = &run->planned.gpus[place * each];
+	run->gpu_count = each;
+}
+
+/* @place: ours among those of the schedule, of which @fd is the other end. */
+no_return static void be_seat(struct schedule *schedule, const struct place *place,
+			      enum slot_work work, int fd, pid_t parent)
+{
+	const size_t index = (size_t) (place - schedule->places);
+	struct slot *slot = place->slot;
 	struct run *run = schedule->run;
 	struct err err = ERR_INIT;
 	struct seat seat;
@@ -83,6 +97,7 @@ no_return static void be_seat(struct schedule *schedule, struct slot *slot, enum
 	for (size_t i = 0; i < schedule->count; i++)
 		fd_close(&schedule->places[i].fd);
 	run->stop_fd = schedule->stop_fd;
+	take_gpus(run, index);
 	seat_init(&seat, fd, schedule->stop_fd);
 	if (attempt_run(run, slot, work, &seat, &err) == 0)
 		_exit(0);
@@ -104,15 +119,15 @@ static int begin_seat(struct schedule *schedule, struct place *place, struct slo
 	/* A seat that does not take its answers shall not keep us waiting. */
 	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
 		return err_sys(err, "make a seat's socket");
+	place->slot = slot;
 	side = process_fork(&place->process, err);
 	if (side < 0)
 		return err_wrap(err, "begin a seat");
 	if (side == 0) {
 		fd_close(&ours);
-		be_seat(schedule, slot, work, theirs, self);
+		be_seat(schedule, place, work, theirs, self);
 	}
 	place->fd = fd_take(&ours);
-	place->slot = slot;
 	place->has = place->wants = TIMING_NOTHING;
 	place->is_waiting = place->has_said = false;
 	return 0;
@@ -469,6 +484,8 @@ static int make_places(struct schedule *schedule, struct err *err)
 
 	if (count > RUN_SEATS_MAX)
 		return err_set(err, ERR_INPUT, "%zu seats are more than %d", count, RUN_SEATS_MAX);
+	if (run_check_gpus(run, (uint32_t) count, err) < 0)
+		return -1;
 	schedule->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (schedule->stop_fd < 0)
 		return err_sys(err, "make an eventfd");

@@ -26,9 +26,10 @@ agent:
 END
 
 it 'checks policies, and what they are weaker by'
-run proctor policy check default profiler "$scratch/mine.yaml" "$scratch/shared/base.yaml"
+run proctor policy check default profiler agentkernelarena "$scratch/mine.yaml" "$scratch/shared/base.yaml"
 expect_code 0
 expect_out '^default: ok$'
+expect_out '^agentkernelarena: ok$'
 expect_out '^profiler: ok; weaker than the shipped default: agent\.syscalls:profiler$'
 expect_out 'mine\.yaml: ok; weaker than the shipped default: agent\.syscalls:profiler, accept:swap$'
 run proctor policy check --json "$scratch/mine.yaml"
@@ -70,7 +71,7 @@ expect_out_is 'no value differs'
 it 'shows each jail, down to the last call, without root'
 run setpriv --reuid 65534 --regid 65534 --clear-groups "$program" policy explain
 expect_code 0
-for role in agent build worker; do
+for role in agent build worker evaluator; do
 	expect_out "^==== the $role's jail ====$"
 done
 expect_out '^/proc/sys +read-only '
@@ -87,6 +88,7 @@ it 'shows one jail alone, of a task'
 run proctor policy explain --role agent --task "$e2e_root/tasks/c2c/row-softmax" "$scratch/mine.yaml"
 expect_code 0
 expect_no_out "the build's jail"
+expect_no_out "the evaluator's jail"
 expect_out '^ +OMP_NUM_THREADS=2$'
 expect_out '^perf_event_open +profiler '
 expect_out '^perf_event_open +argument 1 is -1 +EPERM$'
@@ -95,6 +97,21 @@ expect_code 0
 check test "$(wc -l <"$scratch/out")" -eq 1
 expect_out '^\{"schema":"proctor/policy-explain/1","policy":"default",.*"jails":\[\{"role":"worker",.*"refusals_are_counted":false,'
 expect_no_out '"name":"socket"'
+
+it 'shows the jail in which a harness of a benchmark checks and times'
+run proctor policy explain --role evaluator agentkernelarena
+expect_code 0
+expect_out '^policy   agentkernelarena \(agentkernelarena, extends default\)$'
+expect_out '^evaluator\.gpus +0 +1 +larger '
+expect_out "^==== the evaluator's jail ====$"
+expect_out '^ +TRITON_CACHE_DIR=/tmp/triton$'
+expect_out '^services +none$'
+expect_out '^wall +1h '
+expect_no_out "the worker's jail"
+run proctor policy explain --task "$e2e_root/tasks/c2c/row-softmax" default
+expect_code 0
+expect_out "^==== the worker's jail ====$"
+expect_no_out "the evaluator's jail"
 
 it 'refuses what it does not know'
 for words in '' 'checks' 'check' 'diff default' 'diff a b c' 'explain a b' 'explain --role judge' 'check --nonsense default'; do

@@ -43,14 +43,16 @@ static void check_print(const struct policy *policy)
 static void check_jails(const struct policy *policy)
 {
 	static const char *const argv[] = { "true", NULL };
-	static const struct task task;
 	cleanup(mem_free) struct jail_spec *spec = mem_alloc(1, sizeof(*spec));
 	struct err err = ERR_INIT;
 
-	if (compose_agent(policy, &task, NULL, argv, spec, &err) < 0 &&
+	if (compose_agent(policy, NULL, NULL, argv, spec, &err) < 0 &&
 	    !strstr(err.text, "environment"))
 		__builtin_trap();
 	if (compose_worker(policy, NULL, NULL, 0, spec, &err) < 0 &&
+	    !strstr(err.text, "environment"))
+		__builtin_trap();
+	if (compose_evaluator(policy, 0, argv, NULL, spec, &err) < 0 &&
 	    !strstr(err.text, "environment"))
 		__builtin_trap();
 }

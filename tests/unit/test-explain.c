@@ -231,6 +231,11 @@ TEST(the_mounts_of_a_workers_jail_are_those_that_were_said)
 	check_tree(EXPLAIN_WORKER);
 }
 
+TEST(the_mounts_of_an_evaluators_jail_are_those_that_were_said)
+{
+	check_tree(EXPLAIN_EVALUATOR);
+}
+
 /* --- /dev --- */
 
 static void add_node(const struct described_device *device, struct str *out)
@@ -410,6 +415,7 @@ TEST(the_limits_of_control_groups_stand_in_the_files_that_were_said)
 {
 	check_knobs(EXPLAIN_AGENT);
 	check_knobs(EXPLAIN_WORKER);
+	check_knobs(EXPLAIN_EVALUATOR);
 }
 
 /* --- privileges and calls --- */

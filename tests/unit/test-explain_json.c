@@ -69,7 +69,7 @@ TEST(the_whole_of_each_jail_is_in_one_object)
 	const char *text = NULL;
 	int64_t number = 0;
 
-	CHECK_INT(json_count(json_member(root, "jails")), 3);
+	CHECK_INT(json_count(json_member(root, "jails")), 4);
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		CHECK(json_member(agent, keys[i]) != NULL);
 	CHECK_INT(json_count(json_member(agent, "capabilities")), 0);
@@ -104,6 +104,7 @@ TEST(services_are_shown_with_where_they_lead_and_of_the_agent_alone)
 	CHECK_INT(number, 80);
 	CHECK_INT(json_count(json_member(find(jails, "role", "build"), "services")), 0);
 	CHECK_INT(json_count(json_member(find(jails, "role", "worker"), "services")), 0);
+	CHECK_INT(json_count(json_member(find(jails, "role", "evaluator"), "services")), 0);
 	CHECK_STR(json_as_text(json_item(json_member(root, "weaker"), 0)), "services:api");
 	CHECK_OK(json_get_int(find(json_member(root, "changes"), "key", "services.api"), "line", 0,
 			      99, &number, &err));

@@ -108,6 +108,33 @@ TEST(system_calls_that_are_the_same_are_shown_once)
 	end();
 }
 
+TEST(an_evaluators_jail_has_caches_of_its_own_and_reaches_nothing)
+{
+	static const char *const wanted[] = {
+		"==== the evaluator's jail ====\ncommand     COMMAND\nfolder      /work\n",
+		"\nenvironment PATH=/usr/local/bin:",
+		"            TRITON_CACHE_DIR=/tmp/triton\n",
+		"            LANG=de\n",
+		"network     a namespace of its own with lo alone\nservices    none\n",
+		"output      17MiB on stdout and stderr together",
+		"\nopen files ",
+		"the same as in the agent's jail\n",
+	};
+	struct explained agent, jail;
+
+	begin("schema: 1\nname: mine\nservices: [{name: a, listen: 80, connect: "
+	      "'unix:/run/a'}]\n"
+	      "evaluator: {output: 17MiB, nofile: 99, environment: {LANG: de}}\n");
+	explain(EXPLAIN_AGENT, &agent);
+	explain(EXPLAIN_EVALUATOR, &jail);
+	explain_print(&jail, &agent, &plain, &out);
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+		if (!strstr(out.text, wanted[i]))
+			check_fail(__FILE__, __LINE__, "there is no '%s'", wanted[i]);
+	CHECK(!strstr(out.text, "the memory is the policy's, and on top"));
+	end();
+}
+
 TEST(a_limit_that_does_not_hold_is_told)
 {
 	struct explained jail;

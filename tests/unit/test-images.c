@@ -63,14 +63,25 @@ TEST(a_run_that_no_agent_would_have_its_gpus_in_does_not_begin)
 	arena_done(&arena);
 }
 
+TEST(nor_one_whose_evaluator_would_have_none)
+{
+	start();
+	policy.evaluator.gpus = POLICY_GPUS_MAX;
+	CHECK_INT(look(), -1);
+	CHECK(strstr(err.text, "': evaluator: jail 'image': ") && strstr(err.text, " GPU"));
+	jails_end(&jails);
+	arena_done(&arena);
+}
+
 TEST(each_image_is_named_with_its_role_and_what_it_holds)
 {
 	start();
-	policy.agent.image = policy.worker.image = "base";
+	policy.agent.image = policy.worker.image = policy.evaluator.image = "base";
 	CHECK_OK(look());
-	CHECK_INT(images.count, 2);
+	CHECK_INT(images.count, 3);
 	CHECK_STR(images.items[0], "agent base folder");
 	CHECK_STR(images.items[1], "worker base folder");
+	CHECK_STR(images.items[2], "evaluator base folder");
 	jails_end(&jails);
 	arena_done(&arena);
 }

@@ -53,13 +53,14 @@ static void prepare(void)
 	planned.judge = digest_sha256("judge", 5);
 	for (size_t i = 0; i < 2; i++) {
 		tasks[i].agents = of_agents[i];
+		tasks[i].folder = tasks[i].name;
 		tasks[i].tree = digest_sha256(&i, sizeof(i));
 		tasks[i].built = digest_sha256("built", 5 - i);
 		snprintf(path, sizeof(path), "tasks/%s", tasks[i].name);
 		make_folder(path);
 		for (size_t j = 0; j < PLANNED_FILES; j++) {
 			snprintf(path, sizeof(path), "tasks/%s/%s", tasks[i].name,
-				 planned_file_names[j]);
+				 planned_file_name(PLANNED_NATIVE, (enum planned_file) j));
 			put_file(path, path);
 			CHECK_OK(planned_digest_file(check_folder(), path, &tasks[i].files[j],
 						     &err));

@@ -37,12 +37,14 @@ TEST(the_shipped_policy_says_what_the_defaults_are)
 
 	/* What the file leaves out would agree without being said. */
 	memset(&got.agent, 0, sizeof(got.agent));
+	memset(&got.evaluator, 0, sizeof(got.evaluator));
 	got.retries = 77;
 	CHECK_OK(policy_load(folder_fd, "default.yaml", &got, &err));
 	CHECK_STR(got.name, want.name);
 	check_same_role(&got.agent, &want.agent);
 	check_same_role(&got.build, &want.build);
 	check_same_role(&got.worker, &want.worker);
+	check_same_role(&got.evaluator, &want.evaluator);
 	CHECK_INT(got.accept, want.accept);
 	CHECK_INT(got.retries, want.retries);
 	policy_done(&got);
@@ -50,7 +52,10 @@ TEST(the_shipped_policy_says_what_the_defaults_are)
 
 TEST(the_shipped_policy_leaves_no_default_out)
 {
-	static const char *const roles[] = { "agent", "build", "worker" };
+	static const struct {
+		const char *name;
+		size_t more; /* a worker has no more calls, agent and evaluator alone have GPUs */
+	} roles[] = { { "agent", 2 }, { "build", 1 }, { "worker", 0 }, { "evaluator", 2 } };
 	static const char *const keys[] = {
 		"wall",    "cpu",      "idle",       "grace",     "memory",      "pids",  "cpus",
 		"output",  "nofile",   "stack",      "memlock",   "file_size",   "tmp",   "shm",
@@ -67,16 +72,14 @@ TEST(the_shipped_policy_leaves_no_default_out)
 
 	CHECK(root && yaml_find(root, "accept") && yaml_find(root, "retries"));
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-		const struct yaml_node *role = yaml_find(root, roles[i]);
+		const struct yaml_node *role = yaml_find(root, roles[i].name);
 
 		CHECK(role);
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			CHECK(yaml_find(role, keys[k]));
-		/* A worker has no more calls. */
-		CHECK(!yaml_find(role, "syscalls") == (i == 2));
-		/* An agent alone has GPUs. */
-		CHECK(!yaml_find(role, "gpus") == (i != 0));
-		CHECK_INT(role->count, ARRAY_LEN(keys) + (i != 2) + (i == 0));
+		CHECK(!yaml_find(role, "syscalls") == (roles[i].more < 1));
+		CHECK(!yaml_find(role, "gpus") == (roles[i].more < 2));
+		CHECK_INT(role->count, ARRAY_LEN(keys) + roles[i].more);
 		for (size_t k = 0; k < ARRAY_LEN(caps); k++)
 			CHECK_INT(yaml_find(role, caps[k])->count, 2);
 	}
@@ -119,11 +122,26 @@ TEST(what_a_policy_leaves_out_is_the_default)
 
 #define HEAD "schema: 1\nname: mine\n"
 
+struct mistake {
+	const char *text, *error;
+};
+
+static void check_mistakes(const struct mistake *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct policy policy = policy_default();
+		struct err err = ERR_INIT;
+
+		CHECK_INT(parse(cases[i].text, &policy, &err), -1);
+		CHECK_STR(err.text, cases[i].error);
+		CHECK_INT(err.kind, ERR_INPUT);
+		CHECK_STR(policy.name, "default");
+	}
+}
+
 TEST(a_mistake_in_a_policy_is_named_with_its_line)
 {
-	static const struct {
-		const char *text, *error;
-	} cases[] = {
+	static const struct mistake cases[] = {
 		{ "", "p.yaml: the file is empty" },
 		{ "name: a\n",
 		  "p.yaml:1: the policy lacks the key 'schema' (the version of this format)" },
@@ -181,15 +199,25 @@ TEST(a_mistake_in_a_policy_is_named_with_its_line)
 		  "more, or these less" },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct policy policy = policy_default();
-		struct err err = ERR_INIT;
+	check_mistakes(cases, ARRAY_LEN(cases));
+}
 
-		CHECK_INT(parse(cases[i].text, &policy, &err), -1);
-		CHECK_STR(err.text, cases[i].error);
-		CHECK_INT(err.kind, ERR_INPUT);
-		CHECK_STR(policy.name, "default");
-	}
+TEST(a_mistake_about_an_evaluator_is_named_with_its_line)
+{
+	static const struct mistake cases[] = {
+		{ HEAD "evaluator: {gpus: 9}\n", "p.yaml:3: key 'gpus': '9' is not within 0..8" },
+		{ HEAD "evaluators: {}\n",
+		  "p.yaml:3: there is no key 'evaluators' here; the nearest is 'evaluator'" },
+		{ HEAD "evaluator: {changes: {size: 1MiB}}\n",
+		  "p.yaml:3: key 'changes': nobody changes the host's files: name an image, or "
+		  "leave it out" },
+		{ HEAD "evaluator:\n  memory: 2369MiB\n",
+		  "p.yaml:3: key 'evaluator': memory of 2369MiB is less than workspace, tmp and "
+		  "shm can take, with 2KiB for each inode and 64MiB to work in: 2370MiB; give "
+		  "more, or these less" },
+	};
+
+	check_mistakes(cases, ARRAY_LEN(cases));
 }
 
 TEST(memory_that_just_covers_the_tmpfs_is_enough)
@@ -206,6 +234,32 @@ TEST(memory_that_just_covers_the_tmpfs_is_enough)
 			     "tmp: {size: 1MiB, inodes: 1024}, shm: {size: 1MiB, inodes: 1024}}\n",
 			&policy, &err),
 		  -1);
+}
+
+/* An hour for an agent and for one command is what that benchmark gives them. */
+TEST(the_policy_for_agentkernelarena_gives_agent_and_evaluator_a_gpu_and_an_hour)
+{
+	size_t len;
+	const char *text = policy_shipped("agentkernelarena", &len);
+	struct policy policy = policy_default(), shipped = policy_default();
+	struct err err = ERR_INIT;
+
+	CHECK(text);
+	CHECK_OK(policy_parse("a.yaml", text, len, &policy, &err));
+	CHECK_STR(policy.name, "agentkernelarena");
+	CHECK_INT(policy.agent.gpus, 1);
+	CHECK_INT(policy.evaluator.gpus, 1);
+	CHECK_INT(policy.agent.wall_ms, 3600000);
+	CHECK_INT(policy.evaluator.wall_ms, 3600000);
+	CHECK_INT(policy.agent.memory, 32 * GIB);
+	CHECK_INT(policy.evaluator.memory, 32 * GIB);
+	CHECK_INT(policy.evaluator.output, 64 * MIB);
+	/* What an agent leaves fits where it is marked. */
+	CHECK(policy.evaluator.workspace.size >= policy.agent.workspace.size);
+	CHECK(policy.evaluator.workspace.inodes >= policy.agent.workspace.inodes);
+	check_same_role(&policy.build, &shipped.build);
+	check_same_role(&policy.worker, &shipped.worker);
+	policy_done(&policy);
 }
 
 TEST(a_policy_that_is_not_there_is_named)

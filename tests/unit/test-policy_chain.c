@@ -102,7 +102,8 @@ TEST(a_policy_that_came_with_proctor_is_extended_by_its_name)
 	policy_done(&policy);
 	put("none.yaml", "schema: 1\nname: mine\nextends: profile\n");
 	check_refused("none.yaml", "none.yaml:3: key 'extends': 'profile' is not one of the "
-				   "policies that came with proctor: default, profiler; a file "
+				   "policies that came with proctor: default, profiler, "
+				   "agentkernelarena; a file "
 				   "here is './profile'");
 }
 

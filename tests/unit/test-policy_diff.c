@@ -127,10 +127,12 @@ TEST(walls_become_weaker_or_stronger_and_numbers_larger_or_smaller)
 TEST(what_weakens_a_wall_is_named)
 {
 	static const char *const wanted[] = { "agent.syscalls:profiler", "build.syscalls:profiler",
-					      "accept:swap", "accept:landlock" };
+					      "evaluator.syscalls:profiler", "accept:swap",
+					      "accept:landlock" };
 	struct policy policy = parse(HEAD "accept: [landlock, swap]\nagent: {syscalls: [profiler], "
 					  "pids: 32768, memory: 16TiB}\n"
-					  "build: {syscalls: [profiler]}\n");
+					  "build: {syscalls: [profiler]}\n"
+					  "evaluator: {syscalls: [profiler], gpus: 8}\n");
 	size_t count;
 	const char *const *names = policy_weaker(&policy, &arena, &count);
 
@@ -154,6 +156,26 @@ TEST(the_profilers_policy_weakens_one_wall_and_says_which)
 	list = policy_diff(&shipped, &policy, &arena, &count);
 	CHECK_INT(count, 1);
 	check_change(list, count, "agent.syscalls", "weaker");
+	policy_done(&policy);
+	arena_done(&arena);
+}
+
+TEST(a_gpu_is_a_number_and_no_wall)
+{
+	size_t len, count;
+	const char *text = policy_shipped("agentkernelarena", &len);
+	struct policy policy = policy_default(), shipped = policy_default();
+	const struct policy_difference *list;
+
+	CHECK_OK(policy_parse("agentkernelarena", text, len, &policy, &err));
+	policy_weaker(&policy, &arena, &count);
+	CHECK_INT(count, 0);
+	list = policy_diff(&shipped, &policy, &arena, &count);
+	check_change(list, count, "agent.gpus", "larger");
+	check_change(list, count, "evaluator.gpus", "larger");
+	check_change(list, count, "evaluator.tmp.size", "larger");
+	list = policy_diff(&policy, &shipped, &arena, &count);
+	check_change(list, count, "evaluator.gpus", "smaller");
 	policy_done(&policy);
 	arena_done(&arena);
 }

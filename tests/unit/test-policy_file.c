@@ -92,10 +92,10 @@ TEST(what_is_no_file_is_refused_before_it_is_read)
 		const char *path, *error;
 	} cases[] = {
 		{ "none.yaml", "policy 'none.yaml': no such file, and none of those that "
-			       "came with proctor: default, profiler" },
+			       "came with proctor: default, profiler, agentkernelarena" },
 		{ "no/none.yaml", "policy 'no/none.yaml': No such file or directory" },
 		{ "profile", "policy 'profile': no such file, and none of those that "
-			     "came with proctor: default, profiler" },
+			     "came with proctor: default, profiler, agentkernelarena" },
 		{ "folder", "policy 'folder': it is no regular file" },
 		{ "fifo", "policy 'fifo': it is no regular file" },
 	};

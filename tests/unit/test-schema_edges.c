@@ -29,10 +29,14 @@ static const struct base {
 	     "image: rocm, changes: {size: 0, inodes: 16}, "                                     \
 	     "memlock: 1MiB, file_size: 1MiB, msgqueue: 1MiB, sigpending: 99, " more             \
 	     "environment: {A: b}}\n"
-	  ROLE("agent", "syscalls: [], gpus: 1, ") ROLE("build", "syscalls: [], ")
-		  ROLE("worker", "") "services: [{name: api, listen: 80, connect: "
-				     "'127.0.0.1:9000', connections: 9, "
-				     "total: 9, sent: 1MiB, received: 1MiB, idle: 1m}]\n" },
+	  /* clang-format off */
+	  ROLE("agent", "syscalls: [], gpus: 1, ")
+	  ROLE("build", "syscalls: [], ")
+	  ROLE("worker", "")
+	  ROLE("evaluator", "syscalls: [], gpus: 1, ")
+	  "services: [{name: api, listen: 80, connect: '127.0.0.1:9000', connections: 9, "
+	  "total: 9, sent: 1MiB, received: 1MiB, idle: 1m}]\n" },
+	/* clang-format on */
 	{ "run-plan", "schema: proctor/run/1\nname: nightly\ntasks: [../tasks/a]\n"
 		      "agents: [{name: first, solution: honest}, {name: second, program: ./b.sh}]\n"
 		      "repeats: 1\nseats: 1\nretries: 2\npolicy: small.yaml\n"
@@ -82,6 +86,7 @@ static const struct maker {
 	{ "policy.agent.environment", NULL,    "V%d: x", NULL },
 	{ "policy.build.environment", NULL,    "V%d: x", NULL },
 	{ "policy.worker.environment", NULL,   "V%d: x", NULL },
+	{ "policy.evaluator.environment", NULL, "V%d: x", NULL },
 	{ "run-plan.tasks",           NULL,    "t%d", NULL },
 	{ "run-plan.agents",          NULL,    "{name: a%d, solution: s}", NULL },
 	{ "run-plan.labels",          NULL,    "l%d: x", NULL },

@@ -109,6 +109,10 @@ TEST(roles_that_have_none_are_told_where_they_belong)
 	check_refused(HEAD "build: {services: []}\n",
 		      "p.yaml:3: key 'services': a build reaches nothing, and can not be given "
 		      "services: the agent alone can, by the key 'services' beside 'build'");
+	check_refused(HEAD "evaluator: {services: []}\n",
+		      "p.yaml:3: key 'services': an evaluator reaches nothing, and can not be "
+		      "given services: the agent alone can, by the key 'services' beside "
+		      "'evaluator'");
 	check_refused(HEAD "agent: {services: []}\n",
 		      "p.yaml:3: key 'services': services stand beside 'agent' and not in it: put "
 		      "the list one level further out");
