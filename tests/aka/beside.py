@@ -46,7 +46,8 @@ class Side:
         print(f"# its verdicts took {verdicts_s:.0f} s", flush=True)
 
     def keep(self, task, agent, folder, said):
-        attempt, ours = sides.attempt_of(folder, task), sides.ours(folder, task)
+        attempt = sides.attempt_of(folder, task)
+        ours = sides.ours(folder, task) if sides.has_reports(folder) else None
         given = None
         if attempt and (attempt / "task_result.yaml").exists():
             given = sides.theirs(["--tree", str(self.tree), "--given", str(attempt)], [task])[0]

@@ -35,7 +35,7 @@ def is_accepted(wants, theirs):
         return (theirs.get("score") or 0) > 10000
     if wants == "outside":
         return bool(theirs.get("outside_written"))
-    return bool(theirs.get("correct")) and (wants == "right" or (theirs.get("speedup") or 0) >= FAST)
+    return bool(theirs.get("correct")) and (wants in ("right", "honest") or (theirs.get("speedup") or 0) >= FAST)
 
 
 def ours_is(wants, ours, was_written):
@@ -44,7 +44,7 @@ def ours_is(wants, ours, was_written):
         return "passes" if wants == "gone" else "refused"
     if wants in ("gone", "score", "outside"):
         gains = was_written if wants == "outside" else wants == "score" and ours["score_strict"] > 500
-    elif wants == "right":
+    elif wants in ("right", "honest"):
         gains = ours["correct"]
     else:
         gains = ours["correct"] and (ours["speedup_strict"] is None or ours["speedup_strict"] >= FAST)
@@ -74,10 +74,17 @@ class Trial:
         if outside().exists():
             outside().unlink()
         said = sides.run_ours(self.tree, CHEATS / row["name"], [self.task(row)], folder, self.args.policy, gpu)
-        ours = sides.ours(folder, self.task(row))
         theirs = self.pending[row["name"]]
+        if not sides.has_reports(folder) or "broken" in theirs:
+            print(f"# {row['name']}: broken off: {theirs.get('broken') or said}", flush=True)
+            return
+        ours = sides.ours(folder, self.task(row))
         self.results.add({**row, "theirs": theirs, "accepted": is_accepted(row["wants"], theirs), "ours": ours,
                           "is": ours_is(row["wants"], ours, outside().exists()), "said": said})
+
+
+def is_as(wanted, found):
+    return wanted in ("-", found) or wanted == "gains" and found in ("labelled", "passes")
 
 
 def doc(name):
@@ -111,7 +118,7 @@ def judge(tap, rows, done, is_gpu):
         if not tap.test(result["accepted"], f"{row['name']}: accepted by its evaluator"):
             tap.note(result["theirs"])
         wanted = row["on_gpu" if is_gpu else "on_cpu"]
-        if not tap.test(result["ours"] is not None and wanted in ("-", result["is"]), f"{row['name']}: {result['is']}"
+        if not tap.test(result["ours"] is not None and is_as(wanted, result["is"]), f"{row['name']}: {result['is']}"
                         + ("" if wanted == "-" else f", as measured before: {wanted}")):
             tap.note(result["said"])
             tap.note(result["ours"])

@@ -39,9 +39,8 @@ def run_ours(tree, agent, tasks, folder, policy, gpus=None, seats=1):
                "--seats", str(seats), "--json=1"]
     if gpus:
         command += ["--gpus", gpus]
-    # The interpreter of a virtual environment is not the one that a jail finds by itself.
-    if sys.prefix != sys.base_prefix or not sys.executable.startswith("/usr/bin/"):
-        command += ["--python", sys.executable]
+    if os.environ.get("AKA_PYTHON"):
+        command += ["--python", os.environ["AKA_PYTHON"]]
     command += os.environ.get("PROCTOR_RUN_OPTIONS", "").split() + tasks
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return f"proctor run ended with {done.returncode}: " + done.stderr.decode("utf-8", "replace")[-600:]
@@ -52,10 +51,13 @@ def attempt_of(folder, task):
     return found[0] if found else None
 
 
+def has_reports(folder):
+    return (folder / "reports" / "proctor_marks.json").exists()
+
+
 def ours(folder, task):
     """What a run says of a task: its marks, and its labels; None where it is in no report."""
-    file = folder / "reports" / "proctor_marks.json"
-    marks = json.loads(file.read_text()) if file.exists() else {"tasks": []}
+    marks = json.loads((folder / "reports" / "proctor_marks.json").read_text())
     mark = next((row for row in marks["tasks"] if row["task"] == task), None)
     if mark is None:
         return None

@@ -20,7 +20,7 @@ def benchmark(fn, name, params, repetition=15):
         "op_name": name,
         "params": params,
         "timing_ms": {"mean": times[len(times) // 2], "min": times[0], "max": times[-1], "repetition": repetition},
-        "benchmark_method": "cpu_timer",
+        "benchmark_method": "measured",
     })
 
 
