@@ -39,7 +39,8 @@ class Side:
             folder = self.args.out / "runs" / f"{agent}-{self.args.part.replace('/', '-')}-{len(self.results.read())}"
             folder.parent.mkdir(parents=True, exist_ok=True)
             begin = time.monotonic()
-            said = sides.run_ours(self.tree, sides.AGENTS / agent, tasks, folder, self.args.policy, self.args.gpus, len(self.lanes))
+            said = sides.run_ours(self.tree, sides.AGENTS / agent, tasks, folder, self.args.policy, self.args.gpus, len(self.lanes),
+                                  max(1.0, self.args.until - begin))
             for task in tasks:
                 self.keep(task, agent, folder, said)
             print(f"# {agent}: {len(tasks)} tasks in {time.monotonic() - begin:.0f} s", flush=True)
@@ -47,7 +48,9 @@ class Side:
 
     def keep(self, task, agent, folder, said):
         attempt = sides.attempt_of(folder, task)
-        ours = sides.ours(folder, task) if sides.has_reports(folder) else None
+        ours = sides.ours(folder, task)
+        # One that ended by us is none that the task has.
+        ours = None if ours and ours["infra"] else ours
         given = None
         if attempt and (attempt / "task_result.yaml").exists():
             given = sides.theirs(["--tree", str(self.tree), "--given", str(attempt)], [task])[0]
@@ -93,9 +96,11 @@ def main():
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--jobs", type=int, default=4, help="verdicts of its evaluator at one time on each GPU")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=3600.0, help="a run of ours is told to stop after that")
     parser.add_argument("--policy")
     parser.add_argument("--gather", action="store_true", help="measure nothing: judge what --out has")
     args = parser.parse_args()
+    args.until = time.monotonic() + args.seconds
     args.policy = args.policy or (str(sides.HERE / "cpu.yaml") if args.cpu else "agentkernelarena")
     args.out = (args.out or Path(tempfile.mkdtemp(prefix="aka-beside-"))).resolve()
     if args.cpu:

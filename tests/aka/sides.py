@@ -33,8 +33,8 @@ def theirs(arguments, tasks, gpu=None):
     return lines
 
 
-def run_ours(tree, agent, tasks, folder, policy, gpus=None, seats=1):
-    """One run. Return: how it ended, with the end of what it said."""
+def run_ours(tree, agent, tasks, folder, policy, gpus=None, seats=1, seconds=None):
+    """One run, told to stop after so many seconds. Return: how it ended, with the end of what it said."""
     command = [str(PROCTOR), "run", "--aka", str(tree), "--agent", f"scripted:{agent}", "--policy", policy, "--run", str(folder),
                "--seats", str(seats), "--json=1"]
     if gpus:
@@ -42,8 +42,13 @@ def run_ours(tree, agent, tasks, folder, policy, gpus=None, seats=1):
     if os.environ.get("AKA_PYTHON"):
         command += ["--python", os.environ["AKA_PYTHON"]]
     command += os.environ.get("PROCTOR_RUN_OPTIONS", "").split() + tasks
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    return f"proctor run ended with {done.returncode}: " + done.stderr.decode("utf-8", "replace")[-600:]
+    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        said = started.communicate(timeout=seconds)[1]
+    except subprocess.TimeoutExpired:
+        started.terminate()
+        said = started.communicate()[1]
+    return f"proctor run ended with {started.returncode}: " + said.decode("utf-8", "replace")[-600:]
 
 
 def attempt_of(folder, task):
@@ -56,20 +61,24 @@ def has_reports(folder):
 
 
 def ours(folder, task):
-    """What a run says of a task: its marks, and its labels; None where it is in no report."""
-    marks = json.loads((folder / "reports" / "proctor_marks.json").read_text())
-    mark = next((row for row in marks["tasks"] if row["task"] == task), None)
-    if mark is None:
-        return None
+    """What a run says of a task: its marks, and its labels; None where it is in no report.
+
+    A run that was told to stop may have no reports: then what it recorded so far counts.
+    """
     attempt = attempt_of(folder, task)
     record = json.loads((attempt / "record.json").read_text()) if attempt and (attempt / "record.json").exists() else {}
     known = record.get("aka") or {}
+    if has_reports(folder):
+        marks = json.loads((folder / "reports" / "proctor_marks.json").read_text())
+        mark = next((row for row in marks["tasks"] if row["task"] == task), None)
+    else:
+        mark = known and {"score_aka": known["score"], "score_strict": known["strict_score"], "speedup_aka": known["speedup"],
+                          "speedup_strict": known["strict_speedup"], "refused": known["reason"]}
+    if not mark:
+        return None
     return {"score_aka": mark["score_aka"], "score_strict": mark["score_strict"], "speedup_aka": mark["speedup_aka"],
             "speedup_strict": mark["speedup_strict"], "reason": mark["refused"], "compiled": known.get("compiles"),
-            "correct": known.get("correct"), "lost": known.get("lost"), "record": known,
-            # Each such mark is one; it tells nothing apart.
-            "labels": [label for label in record.get("labels") or [] if label.replace("_", "-") != "IN-PROCESS"],
-            "ending": record.get("state") or record.get("outcome"), "infra": record.get("infra")}
+            "correct": known.get("correct"), "lost": known.get("lost"), "labels": record.get("labels") or [], "infra": record.get("infra")}
 
 
 def in_lanes(lanes, items, work):

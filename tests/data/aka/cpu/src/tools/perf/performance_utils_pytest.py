@@ -7,8 +7,8 @@ import time
 results = []
 
 
-def benchmark(fn, name, params, repetition=15):
-    for _ in range(3):
+def benchmark(fn, name, params, repetition=100):
+    for _ in range(10):
         fn()
     times = []
     for _ in range(repetition):

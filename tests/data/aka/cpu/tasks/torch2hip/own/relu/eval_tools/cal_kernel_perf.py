@@ -10,7 +10,7 @@ from utils import load
 
 def latency(function, values):
     times = []
-    for _ in range(25):
+    for _ in range(100):
         begin = time.perf_counter()
         function(values)
         times.append((time.perf_counter() - begin) * 1000.0)

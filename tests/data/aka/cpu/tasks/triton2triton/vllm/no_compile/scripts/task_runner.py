@@ -18,8 +18,8 @@ TEST_SHAPES = [
     (12, 128),
     (16, 256),
 ]
-WARMUP_ITERATIONS = 3
-BENCHMARK_ITERATIONS = 15
+WARMUP_ITERATIONS = 10
+BENCHMARK_ITERATIONS = 100
 
 
 # >>> AKA-GENERATED: shared CUDA-graph benchmark helpers - edit src/tools/perf/vllm_cuda_graph_block.py then run `make sync-perf-helpers` >>>
