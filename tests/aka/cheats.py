@@ -144,8 +144,8 @@ def main():
     if not args.gather:
         trial, todo = Trial(args, results), [row for row in rows if row["name"] not in known]
         lanes = args.gpus.split(",") if args.gpus else [None]
-        # Theirs first, two on each GPU: while ours are timed, nothing else is there.
-        sides.in_lanes(lanes * 2 if args.gpus else lanes, todo, trial.theirs)
+        # Theirs first, several on each GPU: while ours are timed, nothing else is there.
+        sides.in_lanes(lanes * 6 if args.gpus else lanes, todo, trial.theirs)
         sides.in_lanes(lanes, todo, trial.ours)
     done = {row["name"]: row for row in results.read()}
     judge(tap, rows, done, bool(args.gpus))

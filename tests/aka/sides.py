@@ -42,8 +42,14 @@ def run_ours(tree, agent, tasks, folder, policy, gpus=None, seats=1):
     if os.environ.get("AKA_PYTHON"):
         command += ["--python", os.environ["AKA_PYTHON"]]
     command += os.environ.get("PROCTOR_RUN_OPTIONS", "").split() + tasks
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    return f"proctor run ended with {done.returncode}: " + done.stderr.decode("utf-8", "replace")[-600:]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        _, said = process.communicate(timeout=float(os.environ.get("PROCTOR_RUN_SECONDS", "86400")))
+    except subprocess.TimeoutExpired:
+        # It stops where it stands, and reports what it has.
+        process.terminate()
+        _, said = process.communicate()
+    return f"proctor run ended with {process.returncode}: " + said.decode("utf-8", "replace")[-600:]
 
 
 def attempt_of(folder, task):
@@ -69,6 +75,8 @@ def ours(folder, task):
             "correct": known.get("correct"), "lost": known.get("lost"), "record": known,
             # Each such mark is one; it tells nothing apart.
             "labels": [label for label in record.get("labels") or [] if label.replace("_", "-") != "IN-PROCESS"],
+            # What was measured, whether or not it counts.
+            "timing": (record.get("seen") or {}).get("timing"),
             "ending": record.get("state") or record.get("outcome"), "infra": record.get("infra")}
 
 
