@@ -79,13 +79,21 @@ def judge(tap, rows, done):
             tap.note(ours)
         if not tap.test(same_score(ours, given), f"{name}: score_aka {ours['score_aka']} equal, given the same reports"):
             tap.note(given)
-        if ours["correct"]:
-            ratios.append((name, ours["speedup_aka"], ours["speedup_strict"], ours["reason"]))
-    for name, aka, strict, reason in ratios:
-        tap.note(f"{name}: speedup_aka {aka:.4f}, speedup_strict {strict:.4f}" + (f", {reason}" if reason else ""))
-    near = [row for row in ratios if abs(row[2] - 1.0) <= 0.02]
-    aka = sorted(row[1] for row in ratios) or [0.0]
-    tap.note(f"{len(ratios)} correct; speedup_strict within 1.00 ± 0.02: {len(near)}; speedup_aka from {aka[0]:.3f} to {aka[-1]:.3f}")
+        if not ours["correct"]:
+            continue
+        timing = ours.get("timing")
+        if timing:
+            ratios.append((ours["speedup_aka"], timing["speedup"], timing["verdict"]))
+            tap.test(timing["verdict"] == "AMBG" or abs(timing["speedup"] - 1.0) <= 0.02,
+                     f"{name}: nothing became faster: strict {timing['speedup']:.4f} [{timing['speedup_low']:.4f}, "
+                     f"{timing['speedup_high']:.4f}] {timing['verdict']}, its evaluator's {ours['speedup_aka']:.4f}")
+        else:
+            tap.note(f"{name}: no strict ratio: {ours['reason']}")
+    for verdict in sorted({row[2] for row in ratios}):
+        tap.note(f"{verdict}: {sum(row[2] == verdict for row in ratios)} of {len(ratios)}")
+    for which, what in ((0, "speedup_aka"), (1, "strict ratio")):
+        values = sorted(row[which] for row in ratios) or [0.0]
+        tap.note(f"{what}: {values[0]:.4f} to {values[-1]:.4f}")
 
 
 def main():

@@ -128,7 +128,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--gpus", help="the real tasks on these, one lane for each: 0,1; without: the tree that needs none")
     parser.add_argument("--part", default="1/1")
-    parser.add_argument("--jobs", type=int, default=2, help="of its evaluator at one time on each GPU")
+    parser.add_argument("--jobs", type=int, default=6, help="of its evaluator at one time on each GPU")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seconds", type=float, default=3600.0, help="no run of ours begins after that")
     parser.add_argument("--policy")
@@ -145,7 +145,7 @@ def main():
     if not args.gather:
         trial, todo = Trial(args, results), [row for row in rows if row["name"] not in known]
         lanes = args.gpus.split(",") if args.gpus else [None]
-        # Theirs first, two on each GPU: while ours are timed, nothing else is there.
+        # Theirs first, several on each GPU: while ours are timed, nothing else is there.
         sides.in_lanes(lanes * args.jobs if args.gpus else lanes, todo, trial.theirs)
         sides.in_lanes(lanes, todo, trial.ours)
     done = {row["name"]: row for row in results.read()}

@@ -25,8 +25,12 @@ fi
 if [ -n "$folders${AKA_FOLDERS:-}" ]; then
 	mkdir -p /etc/proctor
 	mount -t tmpfs -o mode=755 none /etc/proctor
-	for folder in $folders ${AKA_FOLDERS:-}; do
-		echo "root.folder $folder"
-	done >/etc/proctor/site.conf
+	{
+		for folder in $folders ${AKA_FOLDERS:-}; do
+			echo "root.folder $folder"
+		done
+		# With a site.conf, jails have the GPUs that it lists and no other: all of them, by their places.
+		seq 0 7 | sed 's/.*/gpu & &/'
+	} >/etc/proctor/site.conf
 	chmod 644 /etc/proctor/site.conf
 fi

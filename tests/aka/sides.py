@@ -44,8 +44,9 @@ def run_ours(tree, agent, tasks, folder, policy, gpus=None, seats=1, seconds=Non
     command += os.environ.get("PROCTOR_RUN_OPTIONS", "").split() + tasks
     started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        said = started.communicate(timeout=seconds)[1]
+        said = started.communicate(timeout=min(seconds or 86400.0, float(os.environ.get("PROCTOR_RUN_SECONDS", "86400"))))[1]
     except subprocess.TimeoutExpired:
+        # It stops where it stands, and reports what it has.
         started.terminate()
         said = started.communicate()[1]
     return f"proctor run ended with {started.returncode}: " + said.decode("utf-8", "replace")[-600:]
@@ -78,7 +79,9 @@ def ours(folder, task):
         return None
     return {"score_aka": mark["score_aka"], "score_strict": mark["score_strict"], "speedup_aka": mark["speedup_aka"],
             "speedup_strict": mark["speedup_strict"], "reason": mark["refused"], "compiled": known.get("compiles"),
-            "correct": known.get("correct"), "lost": known.get("lost"), "labels": record.get("labels") or [], "infra": record.get("infra")}
+            "correct": known.get("correct"), "lost": known.get("lost"), "labels": record.get("labels") or [], "infra": record.get("infra"),
+            # What was measured, whether or not it counts.
+            "timing": (record.get("seen") or {}).get("timing")}
 
 
 def in_lanes(lanes, items, work):
