@@ -65,7 +65,7 @@ def same_score(ours, given):
     return ours["score_aka"] == score or ours["score_aka"] is None and score in (float("inf"), None)
 
 
-def judge(tap, rows, done):
+def judge(tap, rows, done, is_gpu):
     ratios = []
     for item in rows:
         name, row = f"{item[0]} ({item[1]})", done.get(item)
@@ -84,8 +84,9 @@ def judge(tap, rows, done):
         timing = ours.get("timing")
         if timing:
             ratios.append((ours["speedup_aka"], timing["speedup"], timing["verdict"]))
-            tap.test(timing["verdict"] == "AMBG" or abs(timing["speedup"] - 1.0) <= 0.02,
-                     f"{name}: nothing became faster: strict {timing['speedup']:.4f} [{timing['speedup_low']:.4f}, "
+            # A host's cores are shared with others: there it is told alone.
+            tap.test(not is_gpu or timing["verdict"] == "AMBG" or abs(timing["speedup"] - 1.0) <= 0.02,
+                     f"{name}: {'nothing became faster' if is_gpu else 'timed'}: strict {timing['speedup']:.4f} [{timing['speedup_low']:.4f}, "
                      f"{timing['speedup_high']:.4f}] {timing['verdict']}, its evaluator's {ours['speedup_aka']:.4f}")
         else:
             tap.note(f"{name}: no strict ratio: {ours['reason']}")
@@ -122,7 +123,7 @@ def main():
     known = {(row["task"], row["agent"]) for row in results.read() if row["ours"] and row["given"]}
     if not args.gather:
         Side(args, results).measure([item for item in items if item not in known])
-    judge(tap, items, {(row["task"], row["agent"]): row for row in results.read()})
+    judge(tap, items, {(row["task"], row["agent"]): row for row in results.read()}, not args.cpu)
     tap.note(f"in {args.out}")
     return tap.end()
 
