@@ -86,11 +86,13 @@ static void widen(struct range *range, double value)
 
 #define RANGE_NONE ((struct range){ INFINITY, -INFINITY })
 
-static const char *verdict_of(const struct aka_timing *timing)
+static const char *verdict_of(const struct aka_timing *timing, size_t rounds)
 {
-	if (timing->low > AKA_MARGIN)
+	const double clear = MAX_OF(AKA_MARGIN, timing->spread / 2);
+
+	if (rounds >= AKA_ROUNDS && timing->low > clear)
 		return "FAST";
-	if (timing->high < -AKA_MARGIN)
+	if (rounds >= AKA_ROUNDS && timing->high < -clear)
 		return "SLOW";
 	return timing->low > -2 * AKA_MARGIN && timing->high < 2 * AKA_MARGIN ? "SAME" : "AMBG";
 }
@@ -103,6 +105,7 @@ static void compare(const struct times *times, struct aka_timing *out)
 		widen(&sides[aka_timing_side(run)], value_of(times, run));
 	out->low = sides[AKA_SIDE_BASELINE].least - sides[AKA_SIDE_CANDIDATE].most;
 	out->high = sides[AKA_SIDE_BASELINE].most - sides[AKA_SIDE_CANDIDATE].least;
+	out->spread = MAX_OF(sides[0].most - sides[0].least, sides[1].most - sides[1].least);
 	for (size_t i = 0; i < times->case_count; i++) {
 		const double ratio = median_of(times, AKA_SIDE_BASELINE, i) /
 				     median_of(times, AKA_SIDE_CANDIDATE, i);
@@ -110,7 +113,7 @@ static void compare(const struct times *times, struct aka_timing *out)
 		out->ratio += log(ratio) / (double) times->case_count;
 		out->speedup += ratio / (double) times->case_count;
 	}
-	out->verdict = verdict_of(out);
+	out->verdict = verdict_of(out, times->run_count / AKA_ROUND_RUNS);
 }
 
 static bool is_below_floor(const struct times *times)

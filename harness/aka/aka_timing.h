@@ -13,16 +13,17 @@
  * AgentKernelArena measures each side once, hours apart: of an unchanged kernel that makes anything
  * from 0.55 to 1.40. Here the performance command runs in rounds of baseline, candidate, candidate,
  * baseline, each time from scratch, so that whatever drifts falls on both sides alike. The value of
- * a run is the mean of the logarithms of its cases' times; a difference counts where it is larger
- * than all that lies between two runs of one side: every baseline slower, by more than the margin,
- * than every candidate. With two rounds, of unchanged kernels 1 in 35 would be told apart in either
- * direction by chance, were it not for the margin as well.
+ * a run is the mean of the logarithms of its cases' times; a difference counts where every run of
+ * the baseline is slower, or every one faster, than every run of the candidate, by more than the
+ * margin and by more than half of what two runs of one side lie apart. Two rounds tell unchanged
+ * kernels apart in fewer than 1 of 200 trials so, whether noise is normal, skewed or of two levels;
+ * one round would in 1 of 6, and so never does.
  */
 enum aka_side { AKA_SIDE_BASELINE, AKA_SIDE_CANDIDATE };
 
 enum {
 	AKA_ROUND_RUNS = 4,
-	AKA_ROUNDS = 2, /* where nobody says how many */
+	AKA_ROUNDS = 2, /* where nobody says how many; and what a difference takes */
 	AKA_ROUNDS_MAX = 10,
 	AKA_RUNS_MAX = AKA_ROUNDS_MAX * AKA_ROUND_RUNS,
 };
@@ -51,6 +52,7 @@ struct aka_timing {
 	const char *verdict; /* "FAST", "SLOW", "SAME", "AMBG" */
 	double ratio;        /* mean over the cases of log(baseline / candidate), of medians */
 	double low, high;    /* the least and the largest of any two runs */
+	double spread;       /* the most that two runs of one side lie apart */
 	double speedup;      /* mean over the cases of baseline / candidate, of medians */
 	unsigned int labels; /* bits 1 << enum aka_label */
 };

@@ -119,36 +119,6 @@ static bool is_on_gpu(const struct evaluation_job *job)
 	return job->run->policy.evaluator.gpus > 0;
 }
 
-/* Has the run that was made last figures to go on with? One of two sides without is no timing. */
-static bool goes_on(const struct evaluation *out)
-{
-	return out->runs[0].cases.count > 0 && out->runs[out->run_count - 1].cases.count > 0;
-}
-
-/*
- * The baseline once, for the reference's record has its time whatever becomes of the candidate; the
- * candidate once, for it may have one without a baseline; and the rest of the rounds.
- */
-int evaluation_time(const struct evaluation_job *job, struct evaluation *out, struct err *err)
-{
-	const size_t most = job->run->planned.aka.rounds * AKA_ROUND_RUNS;
-
-	out->run_count = 1;
-	if (out->has_baseline && time_once(job, out, 0, err) < 0)
-		return -1;
-	if (out->compile_error || out->correct_error)
-		return 0;
-	for (size_t i = 1; i < most && (i == 1 || goes_on(out)); i++) {
-		if (i % AKA_ROUND_RUNS == 0 && is_settled(out, is_on_gpu(job)))
-			return 0;
-		if (time_once(job, out, i, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* ---- what they bear out ---- */
-
 void evaluation_make_result(const struct evaluation_job *job, const struct evaluation *out,
 			    const struct aka_cases *baseline, const struct aka_cases *optimized,
 			    struct aka_result *result)
@@ -179,6 +149,35 @@ static bool is_borne_out(const struct evaluation_job *job, struct evaluation *ou
 	snprintf(out->strict.reason, sizeof(out->strict.reason), "run %zu: %.220s", index + 1,
 		 strict.reason);
 	return false;
+}
+
+/* Can the runs so far, and the one that was made last, still bear a speedup out? */
+static bool goes_on(const struct evaluation_job *job, struct evaluation *out)
+{
+	return out->runs[0].cases.count > 0 && out->runs[out->run_count - 1].cases.count > 0 &&
+	       is_borne_out(job, out, out->run_count - 1);
+}
+
+/*
+ * The baseline once, for the reference's record has its time whatever becomes of the candidate; the
+ * candidate once, for it may have one without a baseline; and the rest of the rounds.
+ */
+int evaluation_time(const struct evaluation_job *job, struct evaluation *out, struct err *err)
+{
+	const size_t most = job->run->planned.aka.rounds * AKA_ROUND_RUNS;
+
+	out->run_count = 1;
+	if (out->has_baseline && time_once(job, out, 0, err) < 0)
+		return -1;
+	if (out->compile_error || out->correct_error)
+		return 0;
+	for (size_t i = 1; i < most && (i == 1 || goes_on(job, out)); i++) {
+		if (i % AKA_ROUND_RUNS == 0 && is_settled(out, is_on_gpu(job)))
+			return 0;
+		if (time_once(job, out, i, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static void refuse(struct evaluation *out, const char *why)
