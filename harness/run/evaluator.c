@@ -49,6 +49,12 @@ static int remove_logs(const struct evaluator_job *job, struct err *err)
 	return 0;
 }
 
+/* Both streams are read as one text, which a string has to hold with some words of ours. */
+static uint64_t output_max(const struct evaluator_job *job)
+{
+	return MIN_OF(job->run->policy.evaluator.output, (uint64_t) STR_MAX - KIB);
+}
+
 static int compose(const struct evaluator_job *job, struct jail_spec *spec, struct err *err)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
@@ -148,7 +154,7 @@ int evaluator_run(const struct evaluator_job *job, struct evaluator_result *out,
 	const struct jail_io io = {
 		.folder_fd = job->folder_fd,
 		.name = job->name,
-		.output_max = run->policy.evaluator.output,
+		.output_max = output_max(job),
 		.stop_fd = run->stop_fd,
 	};
 	struct jail_outcome outcome;

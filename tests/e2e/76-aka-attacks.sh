@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What candidates and checkouts do to `proctor run --aka`: none of it may end as a failure of ours, nor
+# reach a step that it does not belong to.
+. "$(dirname "$0")/../lib/e2e.sh"
+need_root
+own_place
+chmod 755 "$scratch"
+cd "$scratch" || exit 1
+checkout=$scratch/checkout
+task=$checkout/tasks/hip2hip/small
+mkdir -p "$task/scripts" "$task/build" "$checkout/src"
+cp -R "$e2e_root/tests/data/aka/cpu/src/tools" "$checkout/src"
+
+# A task whose candidate is Python text that names what it does in each step; what it does not name is honest.
+write_task() { # CORRECTNESS PERFORMANCE
+	cat >"$task/config.yaml" <<END
+source_file_path: [kernel.txt]
+target_kernel_functions: [kernel]
+compile_command: [python3 scripts/run.py compile]
+correctness_command: [$1]
+performance_command: [$2]
+task_type: hip2hip
+END
+}
+write_task 'python3 scripts/run.py correctness' 'python3 scripts/run.py performance'
+echo x >"$task/build/given.txt"
+echo 'step = None' >"$task/kernel.txt"
+cat >"$task/scripts/run.py" <<'END'
+import json, os, sys
+mode, space = sys.argv[1], {}
+def report(ms=5.0, name="a"):
+    json.dump([{"test_case_id": name, "execution_time_ms": ms}], open("build/performance_report.json", "w"))
+exec(compile(open("kernel.txt").read(), "kernel.txt", "exec"), space)
+if mode in space:
+    space[mode](report)
+elif mode == "performance":
+    report()
+elif mode == "correctness":
+    print("pass")
+END
+sed -e 's/^name: .*/name: small/' -e 's/wall: 2m/wall: 10s/' "$e2e_root/tests/aka/cpu.yaml" >small.yaml
+
+# An agent that leaves standard input as its candidate.
+agent() { # NAME
+	{ echo '#!/bin/sh' && echo "cat >kernel.txt <<'END'" && cat && echo END; } >"$1"
+	chmod 755 "$1"
+}
+marks() { # AGENT…: a run of these, once; its attempts in the order of the agents
+	rm -rf run
+	for marks_name; do
+		set -- "$@" --agent "scripted:./$marks_name" && shift
+	done
+	run -t 120 proctor run --run run --aka "$checkout" --policy small.yaml --rounds 1 "$@"
+}
+record() { cat "run/attempts/hip2hip+small-000$1/record.json"; }
+says() { # NUMBER ERE: the record of that attempt
+	record "$1" | grep -qE "$2" || fail "attempt $1 does not say '$2': $(record "$1" | cut -c 1-1500)"
+}
+
+it 'takes output without end for a command that fails, and for nothing of ours'
+agent loud-compile <<'END'
+import sys
+def compile(report):
+    while True: sys.stdout.write("x" * 65536)
+END
+agent loud-check <<'END'
+import sys
+def correctness(report):
+    while True: sys.stderr.write("x" * 65536)
+END
+agent loud-timing <<'END'
+import sys
+def performance(report):
+    report()
+    sys.stdout.write("x" * (64 << 20))
+END
+marks loud-compile loud-check loud-timing
+says 1 '"build_why":"compile: output".*"infra":null'
+says 2 '"seen":\{"kind":"WRONG".*"why":"Correctness test failed: output".*"infra":null'
+says 3 '"seen":\{"kind":"VALID".*"strict_speedup":0.0.*"infra":null'
