@@ -79,3 +79,22 @@ marks loud-compile loud-check loud-timing
 says 1 '"build_why":"compile: output".*"infra":null'
 says 2 '"seen":\{"kind":"WRONG".*"why":"Correctness test failed: output".*"infra":null'
 says 3 '"seen":\{"kind":"VALID".*"strict_speedup":0.0.*"infra":null'
+
+it 'takes a program that compiling did not make for a command that fails'
+write_task ./build/app '/work/build/app performance'
+cp "$task/scripts/run.py" run.py
+cat >"$task/scripts/run.py" <<'END'
+import os
+how = open("kernel.txt").read().strip()
+if how != "none":
+    with open("build/app", "w") as file:
+        file.write("#!/nowhere\n" if how == "interpreter" else "#!/bin/sh\ntest $# -eq 0 || rm /work/build/nothing\n")
+    os.chmod("build/app", 0o644 if how == "mode" else 0o755)
+END
+for name in none interpreter mode honest; do echo $name | agent $name; done
+marks none interpreter mode honest
+for i in 1 2 3; do
+	says $i '"seen":\{"kind":"WRONG".*"why":"Correctness test failed: there is no such program".*"infra":null'
+done
+says 4 '"seen":\{"kind":"VALID".*"strict_speedup":0.0.*"infra":null'
+cp run.py "$task/scripts/run.py"
