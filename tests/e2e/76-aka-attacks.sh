@@ -98,3 +98,29 @@ for i in 1 2 3; do
 done
 says 4 '"seen":\{"kind":"VALID".*"strict_speedup":0.0.*"infra":null'
 cp run.py "$task/scripts/run.py"
+
+it 'keeps files that can be read of figures and outputs that are as large as they may be'
+write_task 'python3 scripts/run.py correctness' 'python3 scripts/run.py performance'
+agent long-names <<'END'
+def performance(report):
+    report(5.0, ["\x7f" * 680000])
+END
+agent deep-words <<'END'
+def performance(report):
+    with open("build/performance_report.json", "w") as file:
+        file.write('[{"test_case_id": "a", "execution_time_ms": 5, "shape": %s"%s"%s}]' % ("[" * 58, "a " * 1900000, "]" * 58))
+END
+agent escapes <<'END'
+import sys
+def compile(report):
+    sys.stdout.write("\x01" * (60 << 20))
+    sys.exit(1)
+END
+marks long-names deep-words escapes
+for i in 1 2 3; do
+	says $i '"infra":null'
+	check python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "run/attempts/hip2hip+small-000$i/samples.json"
+done
+check test "$(wc -c <run/attempts/hip2hip+small-0001/samples.json)" -lt 4000
+check grep -qx '# it is left out: it takes more than 64 MiB' run/attempts/hip2hip+small-0002/optimized_perf.yaml
+check grep -q '^score: 0.0$' run/attempts/hip2hip+small-0003/task_result.yaml
