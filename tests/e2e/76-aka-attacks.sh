@@ -124,3 +124,28 @@ done
 check test "$(wc -c <run/attempts/hip2hip+small-0001/samples.json)" -lt 4000
 check grep -qx '# it is left out: it takes more than 64 MiB' run/attempts/hip2hip+small-0002/optimized_perf.yaml
 check grep -q '^score: 0.0$' run/attempts/hip2hip+small-0003/task_result.yaml
+
+it 'refuses a task before it runs of which it is known that no attempt can be marked'
+refuses() { # TEXT
+	rm -rf run
+	run proctor run --run run --aka "$checkout" --policy small.yaml --agent scripted:./honest
+	expect_code 3
+	expect_err "task 'hip2hip/[^']*': $1"
+	check_not test -e run/attempts
+}
+cp "$task/config.yaml" config.yaml
+dd if=/dev/zero of="$task/large" bs=1M count=40 2>/dev/null
+refuses 'it has 4194[0-9]* bytes in [0-9]* files and folders, and a workspace .* half full takes 33554432 in 2048$'
+rm "$task/large"
+sed -i 's/kernel.txt/scripts/' "$task/config.yaml"
+refuses "'scripts' may be edited as a file, and is a folder$"
+echo "\"" >"$task/kernel.py"
+write_task 'pytest kernel.py' 'pytest kernel.py'
+sed -i 's/kernel.txt/kernel.py/' "$task/config.yaml"
+refuses "'kernel.py', of which functions may be edited: the task's file: kernel.py:1: a string is not closed on its line$"
+rm "$task/kernel.py"
+refuses "'kernel.py', of which functions may be edited: there is no such file"
+cp config.yaml "$task/config.yaml"
+cp -R "$task" "$checkout/tasks/hip2hip/$(printf 'x\377')"
+refuses "no folder can have its name: it has a '\+' or what can not be shown, or is too long$"
+rm -r "$checkout/tasks/hip2hip/$(printf 'x\377')"
