@@ -191,31 +191,61 @@ static int fill_script(const struct choice *choice, int raw_fd, struct tree_file
 	return result;
 }
 
-/* The helpers that measure take the places of their stubs. */
-static int put_helpers(struct choice *choice, const struct aka_task *task, int raw_fd, int out_fd,
-		       struct err *err)
+/* What becomes of some files of a workspace, in the order of their paths. */
+struct changes {
+	struct tree_file files[AKA_REPORTS + 2];
+	size_t count;
+};
+
+static void changes_done(struct changes *changes)
 {
-	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	struct tree_file files[2];
-	size_t count = 0;
-	int result = 0;
+	tree_files_done(changes->files, changes->count);
+}
+
+static struct tree_file *add_change(struct changes *changes, const char *path)
+{
+	size_t at = changes->count++;
+
+	for (;
+	     at > 0 && stream_compare(changes->files[at - 1].path,
+				      strlen(changes->files[at - 1].path), path, strlen(path)) > 0;
+	     at--)
+		changes->files[at] = changes->files[at - 1];
+	changes->files[at] = (struct tree_file){ .path = path, .bytes = STR_INIT };
+	return &changes->files[at];
+}
+
+/* A report that came with the task would be read where its performance command leaves none. */
+static void drop_reports(const struct manifest *manifest, struct changes *changes)
+{
+	for (int channel = 0; channel < AKA_REPORTS; channel++) {
+		const char *path = aka_report_path((enum aka_channel) channel);
+		const struct manifest_entry *entry = find_entry(manifest, path);
+
+		if (entry && entry->kind == STREAM_FILE)
+			add_change(changes, path);
+	}
+}
+
+/* The helpers that measure take the places of their stubs. */
+static int put_helpers(struct choice *choice, const struct aka_task *task, int raw_fd,
+		       struct changes *changes, struct err *err)
+{
+	struct tree_file *file;
 
 	if (task->helpers != 0 && load_helpers(choice, err) < 0)
 		return -1;
 	if (task->helpers & AKA_HELPER_PYTEST) {
-		files[count] = (struct tree_file){ .path = AKA_HELPER_FILE, .is_there = true };
-		files[count].bytes = STR_INIT;
-		str_add(&files[count++].bytes, choice->helpers.file.text, choice->helpers.file.len);
+		file = add_change(changes, AKA_HELPER_FILE);
+		file->is_there = true;
+		str_add(&file->bytes, choice->helpers.file.text, choice->helpers.file.len);
 	}
 	if (task->helpers & AKA_HELPER_RUNNER) {
-		files[count] = (struct tree_file){ .path = AKA_HELPER_SCRIPT, .is_there = true };
-		files[count].bytes = STR_INIT;
-		result = fill_script(choice, raw_fd, &files[count++], err);
+		file = add_change(changes, AKA_HELPER_SCRIPT);
+		file->is_there = true;
+		return fill_script(choice, raw_fd, file, err);
 	}
-	if (result == 0)
-		result = tree_files_put(raw_fd, &limits, files, count, out_fd, err);
-	tree_files_done(files, count);
-	return result;
+	return 0;
 }
 
 static int keep_workspace(struct choice *choice, const struct aka_task *task, int task_fd,
@@ -223,6 +253,8 @@ static int keep_workspace(struct choice *choice, const struct aka_task *task, in
 {
 	cleanup(manifest_done) struct manifest manifest = MANIFEST_INIT;
 	auto_fd raw = pack_raw(task_fd, &manifest, err);
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	cleanup(changes_done) struct changes changes = { .count = 0 };
 	auto_fd out = -1;
 
 	if (raw < 0 || check_room(&choice->run->policy, &manifest.counts, err) < 0 ||
@@ -230,7 +262,11 @@ static int keep_workspace(struct choice *choice, const struct aka_task *task, in
 		return -1;
 	planned->tree = manifest.root;
 	out = path_new_file(folder_fd, "pristine.tree", err);
-	if (out < 0 || put_helpers(choice, task, raw, out, err) < 0)
+	if (out < 0)
+		return -1;
+	drop_reports(&manifest, &changes);
+	if (put_helpers(choice, task, raw, &changes, err) < 0 ||
+	    tree_files_put(raw, &limits, changes.files, changes.count, out, err) < 0)
 		return -1;
 	return sync_it(out, "pristine.tree", err);
 }

@@ -149,3 +149,16 @@ cp config.yaml "$task/config.yaml"
 cp -R "$task" "$checkout/tasks/hip2hip/$(printf 'x\377')"
 refuses "no folder can have its name: it has a '\+' or what can not be shown, or is too long$"
 rm -r "$checkout/tasks/hip2hip/$(printf 'x\377')"
+
+it 'takes no report for a measurement that came with the task'
+cp config.yaml "$task/config.yaml"
+echo '[{"test_case_id": "old", "execution_time_ms": 1.0}]' >"$task/build/performance_report.json"
+echo 'step = None' | agent honest
+agent silent <<'END'
+def performance(report):
+    pass
+END
+marks honest silent
+says 1 '"seen":\{"kind":"VALID".*"strict_speedup":1.0'
+says 2 '"seen":\{"kind":"VALID".*"speedup":0.0.*"strict_speedup":0.0.*"reason":"the candidate was not measured"'
+rm "$task/build/performance_report.json"
