@@ -41,15 +41,29 @@ void aka_said_all(struct str *out, const struct aka_said *said)
 	str_add(out, said->err.text, said->err.len);
 }
 
+/* Of each stream, to the byte or to the character before: its file may have to escape each. */
+enum { STREAM_MAX = 4 << 20 };
+
+static void add_stream(struct str *out, const struct str *stream)
+{
+	size_t len = MIN_OF(stream->len, (size_t) STREAM_MAX);
+
+	while (len < stream->len && (stream->text[len] & 0xc0) == 0x80)
+		len--;
+	str_add(out, stream->text, len);
+	if (len < stream->len)
+		str_addf(out, "\n... and %zu bytes more", stream->len - len);
+}
+
 static const struct pyvalue *message(struct arena *arena, const char *what,
 				     const struct aka_said *said)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
 	str_addf(&text, "%s\nSTDOUT:\n", what);
-	str_add(&text, said->out.text, said->out.len);
+	add_stream(&text, &said->out);
 	str_addf(&text, "\nSTDERR:\n");
-	str_add(&text, said->err.text, said->err.len);
+	add_stream(&text, &said->err);
 	return pyvalue_new_text(arena, text.text, text.len);
 }
 

@@ -197,7 +197,7 @@ static bool can_be_built(const struct candidate_job *job, struct candidate *out)
 	if (!job->limits)
 		return true;
 	limits = given_limits_candidate(job->limits);
-	return build_takes(&limits, &out->report.counts, out->why, sizeof(out->why));
+	return build_takes(&limits, &out->report.counts, "build", out->why, sizeof(out->why));
 }
 
 int candidate_make(const struct candidate_job *job, struct candidate *out, struct err *err)

@@ -258,7 +258,7 @@ static bool can_be_built(const struct attempt *attempt, char *why, size_t room)
 {
 	const struct stream_limits limits = compose_candidate_limits(&attempt->run->policy);
 
-	return build_takes(&limits, &attempt->changes.counts, why, room);
+	return build_takes(&limits, &attempt->changes.counts, "build", why, room);
 }
 
 /* What a build printed that was cut off: no log is written over, so it has to go. */

@@ -197,7 +197,7 @@ static bool fits(const struct attempt *attempt, char *why, size_t room)
 {
 	const struct stream_limits limits = compose_evaluator_limits(&attempt->run->policy);
 
-	return build_takes(&limits, &attempt->changes.counts, why, room);
+	return build_takes(&limits, &attempt->changes.counts, "evaluator", why, room);
 }
 
 int attempt_aka_compile(struct attempt *attempt, struct err *err)

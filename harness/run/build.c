@@ -75,16 +75,16 @@ void build_judge_products(const struct manifest *manifest, const struct argv *pr
 	}
 }
 
-bool build_takes(const struct stream_limits *limits, const struct stream_counts *has, char *why,
-		 size_t room)
+bool build_takes(const struct stream_limits *limits, const struct stream_counts *has,
+		 const char *role, char *why, size_t room)
 {
 	if (has->bytes <= limits->total && has->files + has->folders <= limits->entries)
 		return true;
 	snprintf(why, room,
-		 "the candidate has %llu bytes in %llu files and folders; the policy's build jail "
+		 "the candidate has %llu bytes in %llu files and folders; the policy's %s jail "
 		 "takes %llu in %u",
 		 (unsigned long long) has->bytes, (unsigned long long) (has->files + has->folders),
-		 (unsigned long long) limits->total, limits->entries);
+		 role, (unsigned long long) limits->total, limits->entries);
 	return false;
 }
 

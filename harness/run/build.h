@@ -42,7 +42,7 @@ void build_judge_products(const struct manifest *manifest, const struct argv *pr
 			  const struct stream_limits *limits, char *why, size_t room);
 
 /**
- * build_takes() - can a build jail hold a candidate? Says in @why that it can not
+ * build_takes() - can a jail of this role hold a candidate? Says in @why that it can not
  */
-bool build_takes(const struct stream_limits *limits, const struct stream_counts *has, char *why,
-		 size_t room);
+bool build_takes(const struct stream_limits *limits, const struct stream_counts *has,
+		 const char *role, char *why, size_t room);

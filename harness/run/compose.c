@@ -246,6 +246,14 @@ struct stream_limits compose_evaluator_limits(const struct policy *policy)
 	return limits;
 }
 
+struct stream_limits compose_workspace_limits(const struct policy *policy)
+{
+	struct stream_limits limits = compose_evaluator_limits(policy);
+
+	bound(&limits, &policy->agent.workspace);
+	return limits;
+}
+
 /* A library that a worker's jail can not hold was not built. */
 struct stream_limits compose_product_limits(const struct policy *policy)
 {

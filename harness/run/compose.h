@@ -57,6 +57,12 @@ struct stream_limits compose_candidate_limits(const struct policy *policy);
 struct stream_limits compose_evaluator_limits(const struct policy *policy);
 
 /**
+ * compose_workspace_limits() - what a task may have that an evaluator marks: both the agent's jail
+ * and the evaluator's can hold it, and something more
+ */
+struct stream_limits compose_workspace_limits(const struct policy *policy);
+
+/**
  * compose_product_limits() - what a build may leave that a worker's jail can hold
  */
 struct stream_limits compose_product_limits(const struct policy *policy);

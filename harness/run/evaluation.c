@@ -84,7 +84,7 @@ static int keep_products(const struct command *command, int *out_fd, char *why, 
 		return err_sys(err, "rewind a tree");
 	if (tree_merge(&edit, out, &report, err) < 0)
 		return err_wrap(err, "what compiling left");
-	if (!build_takes(&next, &report.counts, why, room))
+	if (!build_takes(&next, &report.counts, "evaluator", why, room))
 		return 1;
 	*out_fd = fd_take(&out);
 	return 0;

@@ -49,6 +49,12 @@ static int remove_logs(const struct evaluator_job *job, struct err *err)
 	return 0;
 }
 
+/* Both streams are read as one text, which a string has to hold with some words of ours. */
+static uint64_t output_max(const struct evaluator_job *job)
+{
+	return MIN_OF(job->run->policy.evaluator.output, (uint64_t) STR_MAX - KIB);
+}
+
 static int compose(const struct evaluator_job *job, struct jail_spec *spec, struct err *err)
 {
 	cleanup(arena_done) struct arena arena = ARENA_INIT;
@@ -116,6 +122,13 @@ static int take_output(const struct evaluator_job *job, const struct jail_result
 	return 0;
 }
 
+/* What the candidate was to make, and did not, or not so that it can be executed. */
+static bool is_of_workspace(const char *program)
+{
+	return strncmp(program, COMPOSE_WORK "/", strlen(COMPOSE_WORK "/")) == 0 ||
+	       (program[0] != '/' && strchr(program, '/'));
+}
+
 static int take_ending(const struct evaluator_job *job, const struct jail_outcome *outcome,
 		       struct evaluator_result *out, struct err *err)
 {
@@ -125,6 +138,11 @@ static int take_ending(const struct evaluator_job *job, const struct jail_outcom
 	if (outcome->stopped)
 		return err_set(err, ERR_SYS, "stopped by the operator");
 	if (outcome->last.kind == EVENT_NOT_FOUND || outcome->last.kind == EVENT_NOT_EXECUTABLE) {
+		if (is_of_workspace(job->argv.items[0])) {
+			snprintf(out->why, sizeof(out->why), "there is no such program");
+			str_addf(&out->said.err, "%s", outcome->last.err.text);
+			return 0;
+		}
 		*err = outcome->last.err;
 		err->kind = ERR_HOST;
 		return err_wrap(err, "command '%s' in the jail", job->argv.items[0]);
@@ -148,7 +166,7 @@ int evaluator_run(const struct evaluator_job *job, struct evaluator_result *out,
 	const struct jail_io io = {
 		.folder_fd = job->folder_fd,
 		.name = job->name,
-		.output_max = run->policy.evaluator.output,
+		.output_max = output_max(job),
 		.stop_fd = run->stop_fd,
 	};
 	struct jail_outcome outcome;

@@ -37,7 +37,8 @@ struct evaluator_result {
  * @out: EVALUATOR_RESULT_INIT; evaluator_result_done() frees it
  *
  * A command that fails, takes too long, prints too much or is killed is a result. Return: -1 only
- * for a failure of ours, to which belongs an interpreter that the jail does not have.
+ * for a failure of ours, to which belongs an interpreter that the jail does not have; a program
+ * that belongs into the workspace and can not be executed is a command that fails.
  */
 int evaluator_run(const struct evaluator_job *job, struct evaluator_result *out,
 		  struct err *err) must_check;

@@ -110,13 +110,18 @@ void outcome_aka_fill(const struct evaluation *evaluation, struct arena *arena, 
 
 /* ---- files ---- */
 
+/* Of a name; all of them, each byte an escape, have to fit into one string. */
+enum { ID_MAX = 120, TIME_MAX = 64 };
+_Static_assert(AKA_RUNS_MAX *AKA_CASES_MAX *(6 * ID_MAX + TIME_MAX) < STR_MAX,
+	       "the file of samples has room for all");
+
 static void put_id(struct json_writer *json, const struct pyvalue *id)
 {
 	cleanup(str_done) struct str text = STR_INIT;
 
 	if (id)
 		pyvalue_add_str(&text, id);
-	json_put_bytes(json, "case", text.text, text.len);
+	json_put_bytes(json, "case", text.text, MIN_OF(text.len, (size_t) ID_MAX));
 }
 
 static void put_run(struct json_writer *json, const struct aka_run *run, size_t index)
@@ -156,6 +161,17 @@ static int write_samples(const struct evaluation *evaluation, int folder_fd, str
 	return io_replace_file(folder_fd, RECORD_SAMPLES_FILE, text.text, text.len, 0644, err);
 }
 
+/* Half of one would be another one, or none that can be read. */
+static int write_whole(int folder_fd, const char *name, struct str *text, struct err *err)
+{
+	if (text->truncated) {
+		str_clear(text);
+		str_addf(text, "# it is left out: it takes more than %d MiB\n",
+			 (int) (STR_MAX / MIB));
+	}
+	return io_replace_file(folder_fd, name, text->text, text->len, 0644, err);
+}
+
 int outcome_aka_write(const struct evaluation *evaluation, int folder_fd, struct digest *samples,
 		      struct err *err)
 {
@@ -170,11 +186,11 @@ int outcome_aka_write(const struct evaluation *evaluation, int folder_fd, struct
 		cleanup(str_done) struct str text = STR_INIT;
 
 		aka_perf_file(&text, sides[i]);
-		if (io_replace_file(folder_fd, names[i], text.text, text.len, 0644, err) < 0)
+		if (write_whole(folder_fd, names[i], &text, err) < 0)
 			return -1;
 	}
 	aka_result_file(&result, &evaluation->result, true);
-	if (io_replace_file(folder_fd, "task_result.yaml", result.text, result.len, 0644, err) < 0)
+	if (write_whole(folder_fd, "task_result.yaml", &result, err) < 0)
 		return -1;
 	return write_samples(evaluation, folder_fd, samples, err);
 }

@@ -45,7 +45,13 @@ const char *planned_file_name(enum planned_kind kind, enum planned_file file)
 const char *planned_folder(enum planned_kind kind, const char *name, struct arena *arena)
 {
 	const size_t len = strlen(name);
+	cleanup(str_done) struct str shown = STR_INIT;
 	char *folder;
+
+	/* It has to come out of JSON as it went in. */
+	str_add_shown(&shown, name, len);
+	if (strcmp(shown.text, name) != 0)
+		return NULL;
 
 	if (!path_is_relative(name) || len > PLANNED_FOLDER_MAX ||
 	    strchr(name, kind == PLANNED_AKA ? '+' : '/'))

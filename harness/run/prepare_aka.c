@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/aka/aka_carry.h"
 #include "harness/aka/aka_helper.h"
 #include "harness/aka/aka_list.h"
 #include "harness/aka/aka_task.h"
@@ -74,9 +76,8 @@ static int make_folder(const struct choice *choice, const struct planned_task *p
 }
 
 /* The task's folder as it is. Return: its tree. */
-static int pack_raw(int task_fd, struct planned_task *planned, struct err *err)
+static int pack_raw(int task_fd, struct manifest *manifest, struct err *err)
 {
-	cleanup(manifest_done) struct manifest manifest = MANIFEST_INIT;
 	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
 	struct stream_counts counts;
 	auto_fd tree = memfd_create("proctor-task", MFD_CLOEXEC);
@@ -87,10 +88,80 @@ static int pack_raw(int task_fd, struct planned_task *planned, struct err *err)
 		return -1;
 	if (lseek(tree, 0, SEEK_SET) < 0)
 		return err_sys(err, "rewind a tree");
-	if (manifest_read(tree, &limits, &manifest, err) < 0)
+	if (manifest_read(tree, &limits, manifest, err) < 0)
 		return -1;
-	planned->tree = manifest.root;
 	return fd_take(&tree);
+}
+
+/* ---- what is known to go wrong in each attempt ---- */
+
+static int check_room(const struct policy *policy, const struct stream_counts *has, struct err *err)
+{
+	const struct stream_limits limits = compose_workspace_limits(policy);
+	const uint64_t entries = has->files + has->folders;
+
+	if (has->bytes <= limits.total && entries <= limits.entries)
+		return 0;
+	return err_set(err, ERR_INPUT,
+		       "it has %" PRIu64 " bytes in %" PRIu64 " files and folders, and a workspace "
+		       "of the policy's agent and evaluator half full takes %" PRIu64
+		       " in %" PRIu32,
+		       has->bytes, entries, limits.total, limits.entries);
+}
+
+/* Where only functions are taken: can the task's own file be cut? */
+static int check_functions(const struct aka_edit *edit, int raw_fd, struct err *err)
+{
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	const struct aka_bytes none = { NULL, 0 };
+	cleanup(aka_carried_done) struct aka_carried report = AKA_CARRIED_INIT;
+	cleanup(str_done) struct str made = STR_INIT;
+	struct tree_file file = { .path = edit->path, .bytes = STR_INIT };
+	int result = tree_files_read(raw_fd, &limits, &file, 1, SCRIPT_MAX, err);
+
+	if (result == 0 && (!file.is_there || file.is_too_large))
+		result = err_set(err, ERR_INPUT,
+				 "there is no such file, or it is larger than %d bytes",
+				 (int) SCRIPT_MAX);
+	if (result == 0)
+		result = aka_carry(edit, &(struct aka_bytes){ file.bytes.text, file.bytes.len },
+				   &none, &made, &report, err);
+	tree_files_done(&file, 1);
+	return result;
+}
+
+static const struct manifest_entry *find_entry(const struct manifest *manifest, const char *path)
+{
+	for (size_t i = 0; i < manifest->count; i++)
+		if (strcmp(manifest->entries[i].path, path) == 0)
+			return &manifest->entries[i];
+	return NULL;
+}
+
+static int check_edits(const struct aka_task *task, const struct manifest *manifest, int raw_fd,
+		       struct err *err)
+{
+	size_t cut = 0;
+
+	for (size_t i = 0; i < task->edit_count; i++) {
+		const struct aka_edit *edit = &task->edits[i];
+		const struct manifest_entry *entry = find_entry(manifest, edit->path);
+		const bool is_tree = edit->scope == AKA_SCOPE_TREE;
+
+		if (entry && is_tree != (entry->kind == STREAM_FOLDER))
+			return err_set(err, ERR_INPUT, "'%s' may be edited as a %s, and is a %s",
+				       edit->path, is_tree ? "folder" : "file",
+				       is_tree ? "file" : "folder");
+		if (edit->scope != AKA_SCOPE_SYMBOLS)
+			continue;
+		if (++cut > TREE_FILES_MAX)
+			return err_set(err, ERR_INPUT,
+				       "functions of more than %d files may be edited",
+				       (int) TREE_FILES_MAX);
+		if (check_functions(edit, raw_fd, err) < 0)
+			return err_wrap(err, "'%s', of which functions may be edited", edit->path);
+	}
+	return 0;
 }
 
 static int load_helpers(struct choice *choice, struct err *err)
@@ -120,40 +191,82 @@ static int fill_script(const struct choice *choice, int raw_fd, struct tree_file
 	return result;
 }
 
-/* The helpers that measure take the places of their stubs. */
-static int put_helpers(struct choice *choice, const struct aka_task *task, int raw_fd, int out_fd,
-		       struct err *err)
+/* What becomes of some files of a workspace, in the order of their paths. */
+struct changes {
+	struct tree_file files[AKA_REPORTS + 2];
+	size_t count;
+};
+
+static void changes_done(struct changes *changes)
 {
-	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-	struct tree_file files[2];
-	size_t count = 0;
-	int result = 0;
+	tree_files_done(changes->files, changes->count);
+}
+
+static struct tree_file *add_change(struct changes *changes, const char *path)
+{
+	size_t at = changes->count++;
+
+	for (;
+	     at > 0 && stream_compare(changes->files[at - 1].path,
+				      strlen(changes->files[at - 1].path), path, strlen(path)) > 0;
+	     at--)
+		changes->files[at] = changes->files[at - 1];
+	changes->files[at] = (struct tree_file){ .path = path, .bytes = STR_INIT };
+	return &changes->files[at];
+}
+
+/* A report that came with the task would be read where its performance command leaves none. */
+static void drop_reports(const struct manifest *manifest, struct changes *changes)
+{
+	for (int channel = 0; channel < AKA_REPORTS; channel++) {
+		const char *path = aka_report_path((enum aka_channel) channel);
+		const struct manifest_entry *entry = find_entry(manifest, path);
+
+		if (entry && entry->kind == STREAM_FILE)
+			add_change(changes, path);
+	}
+}
+
+/* The helpers that measure take the places of their stubs. */
+static int put_helpers(struct choice *choice, const struct aka_task *task, int raw_fd,
+		       struct changes *changes, struct err *err)
+{
+	struct tree_file *file;
 
 	if (task->helpers != 0 && load_helpers(choice, err) < 0)
 		return -1;
 	if (task->helpers & AKA_HELPER_PYTEST) {
-		files[count] = (struct tree_file){ .path = AKA_HELPER_FILE, .is_there = true };
-		files[count].bytes = STR_INIT;
-		str_add(&files[count++].bytes, choice->helpers.file.text, choice->helpers.file.len);
+		file = add_change(changes, AKA_HELPER_FILE);
+		file->is_there = true;
+		str_add(&file->bytes, choice->helpers.file.text, choice->helpers.file.len);
 	}
 	if (task->helpers & AKA_HELPER_RUNNER) {
-		files[count] = (struct tree_file){ .path = AKA_HELPER_SCRIPT, .is_there = true };
-		files[count].bytes = STR_INIT;
-		result = fill_script(choice, raw_fd, &files[count++], err);
+		file = add_change(changes, AKA_HELPER_SCRIPT);
+		file->is_there = true;
+		return fill_script(choice, raw_fd, file, err);
 	}
-	if (result == 0)
-		result = tree_files_put(raw_fd, &limits, files, count, out_fd, err);
-	tree_files_done(files, count);
-	return result;
+	return 0;
 }
 
 static int keep_workspace(struct choice *choice, const struct aka_task *task, int task_fd,
 			  int folder_fd, struct planned_task *planned, struct err *err)
 {
-	auto_fd raw = pack_raw(task_fd, planned, err);
-	auto_fd out = raw < 0 ? -1 : path_new_file(folder_fd, "pristine.tree", err);
+	cleanup(manifest_done) struct manifest manifest = MANIFEST_INIT;
+	auto_fd raw = pack_raw(task_fd, &manifest, err);
+	const struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+	cleanup(changes_done) struct changes changes = { .count = 0 };
+	auto_fd out = -1;
 
-	if (out < 0 || put_helpers(choice, task, raw, out, err) < 0)
+	if (raw < 0 || check_room(&choice->run->policy, &manifest.counts, err) < 0 ||
+	    check_edits(task, &manifest, raw, err) < 0)
+		return -1;
+	planned->tree = manifest.root;
+	out = path_new_file(folder_fd, "pristine.tree", err);
+	if (out < 0)
+		return -1;
+	drop_reports(&manifest, &changes);
+	if (put_helpers(choice, task, raw, &changes, err) < 0 ||
+	    tree_files_put(raw, &limits, changes.files, changes.count, out, err) < 0)
 		return -1;
 	return sync_it(out, "pristine.tree", err);
 }
@@ -196,8 +309,10 @@ static int keep_task(struct choice *choice, const struct aka_task *task, struct 
 	planned->name = arena_copy(&all->arena, task->name, strlen(task->name));
 	planned->folder = planned_folder(PLANNED_AKA, planned->name, &all->arena);
 	if (!planned->folder)
-		return err_set(err, ERR_INPUT,
-			       "no folder can have its name: it has a '+', or is too long");
+		return err_set(
+			err, ERR_INPUT,
+			"no folder can have its name: it has a '+' or what can not be shown, or is "
+			"too long");
 	all->task_count++;
 	folder = make_folder(choice, planned, err);
 	if (folder < 0 || keep_config(task_fd, folder, err) < 0 ||

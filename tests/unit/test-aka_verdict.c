@@ -63,6 +63,23 @@ TEST(errors_hold_the_whole_output)
 		  "Correctness test failed\nSTDOUT:\na\n\nSTDERR:\nb");
 }
 
+TEST(errors_hold_the_beginning_of_an_output_that_is_too_long)
+{
+	enum { MOST = 4 << 20 };
+	cleanup(aka_said_done) struct aka_said said = AKA_SAID_INIT;
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+	const struct pyvalue *error;
+	const char *end;
+
+	read_said(&said, "", "b", false);
+	for (int i = 0; i < MOST - 1; i++)
+		str_add(&said.out, "a", 1);
+	str_addf(&said.out, "\xc3\xa9x");
+	error = aka_verdict_compile(&arena, &said);
+	end = error->text + strlen("Compilation failed\nSTDOUT:\n") + MOST - 1;
+	CHECK_STR(end, "\n... and 3 bytes more\nSTDERR:\nb");
+}
+
 TEST(output_that_is_not_utf8_is_a_failure)
 {
 	cleanup(aka_said_done) struct aka_said said = AKA_SAID_INIT;

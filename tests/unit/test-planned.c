@@ -309,6 +309,17 @@ TEST(an_agent_that_is_another_kind_has_its_files_elsewhere)
 		"directory");
 }
 
+TEST(a_name_is_a_folder_that_the_plan_can_say)
+{
+	static const char *const none[] = { "a+b", "a\nb", "a\xff", "a\\b", "../a", "" };
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
+
+	CHECK_STR(planned_folder(PLANNED_AKA, "a/b", &arena), "a+b");
+	CHECK_STR(planned_folder(PLANNED_AKA, "\xc3\xa9", &arena), "\xc3\xa9");
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		CHECK(!planned_folder(PLANNED_AKA, none[i], &arena));
+}
+
 TEST(a_digest_is_of_all_bytes_from_where_the_file_stands)
 {
 	struct digest got, want = digest_sha256("de", 2);
