@@ -57,10 +57,9 @@ void runs_copy_task(const char *file, const char *from, const char *to)
 	}
 }
 
-void runs_prepare(struct runs *runs, const char *task)
+/* The launcher, and a folder for a run of no task yet. */
+static void begin(struct runs *runs)
 {
-	struct run_plan *plan = &runs->plan;
-
 	jails_start(&runs->jails);
 	CHECK(mkdirat(check_folder(), "run", 0755) == 0);
 	runs->place = (struct run_place){
@@ -70,17 +69,59 @@ void runs_prepare(struct runs *runs, const char *task)
 		.stop_fd = -1,
 		.timing = TIMING_FILES_INIT,
 	};
-	*plan = (struct run_plan){
+	runs->plan = (struct run_plan){
 		.id = "test-run", .policy = POLICY_FILE_INIT, .repeats = 1, .seats = 1
 	};
+	CHECK(runs->place.folder_fd >= 0 && runs->place.secret_fd >= 0);
+	runs->progress = PROGRESS_INIT;
+	progress_start(&runs->progress, -1, false, 0, 1, clock_now());
+}
+
+void runs_prepare(struct runs *runs, const char *task)
+{
+	struct run_plan *plan = &runs->plan;
+
+	begin(runs);
 	plan->task_paths[0] = task ? task : RUNS_TASK;
 	plan->task_fds[0] =
 		openat(check_folder(), task ? task : SOURCE_ROOT "/tests/data/tasks/" RUNS_TASK,
 		       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(runs->place.folder_fd >= 0 && runs->place.secret_fd >= 0 && plan->task_fds[0] >= 0);
+	CHECK(plan->task_fds[0] >= 0);
 	plan->task_count = 1;
-	runs->progress = PROGRESS_INIT;
-	progress_start(&runs->progress, -1, false, 0, 1, clock_now());
+}
+
+void runs_aka_task(const char *name, const char *runner, const char *kernel, const char *config)
+{
+	static const char common[] =
+		"task_type: triton2triton\nsource_file_path: [kernel]\n"
+		"target_kernel_functions: [work]\ncompile_command: ['/bin/sh run.sh compile']\n"
+		"correctness_command: ['/bin/sh run.sh correctness']\n"
+		"performance_command: ['/bin/sh run.sh performance']\n";
+	cleanup(str_done) struct str text = STR_INIT;
+	auto_fd above = -1, task = -1;
+
+	mkdirat(check_folder(), "aka", 0755);
+	mkdirat(check_folder(), "aka/tasks", 0755);
+	mkdirat(check_folder(), "aka/tasks/triton2triton", 0755);
+	above = openat(check_folder(), "aka/tasks/triton2triton", O_RDONLY | O_DIRECTORY);
+	CHECK(above >= 0 && mkdirat(above, name, 0755) == 0);
+	task = openat(above, name, O_RDONLY | O_DIRECTORY);
+	str_addf(&text, "%s%s", common, config ? config : "");
+	tree_make_file(task, "config.yaml", text.text, 0644);
+	tree_make_file(task, "run.sh", runner, 0644);
+	tree_make_file(task, "kernel", kernel, 0644);
+}
+
+void runs_aka(struct runs *runs, const char *runner, const char *kernel, const char *config)
+{
+	begin(runs);
+	runs_aka_task("own", runner, kernel, config);
+	runs->plan.aka = (struct run_aka){
+		.path = "aka",
+		.fd = openat(check_folder(), "aka", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		.set_fd = -1,
+	};
+	CHECK(runs->plan.aka.fd >= 0);
 }
 
 void runs_add(struct runs *runs, const char *script)
@@ -133,6 +174,8 @@ void runs_end(struct runs *runs)
 		fd_close(&plan->agents[i].program_fd);
 	for (size_t i = 0; i < plan->task_count; i++)
 		fd_close(&plan->task_fds[i]);
+	if (plan->aka.path)
+		fd_close(&plan->aka.fd);
 	policy_file_done(&plan->policy);
 	fd_close(&runs->place.stop_fd);
 	fd_close(&runs->place.secret_fd);

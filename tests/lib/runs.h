@@ -37,6 +37,32 @@ void runs_copy_task(const char *file, const char *from, const char *to);
  */
 void runs_prepare(struct runs *runs, const char *task);
 
+/*
+ * The task that runs_aka() makes: two files, whose commands are `/bin/sh run.sh STEP`, with STEP
+ * one of compile, correctness and performance. The agent may edit "kernel".
+ */
+#define RUNS_AKA_TASK    "triton2triton/own"
+#define RUNS_AKA_FOLDER  "triton2triton+own"
+#define RUNS_AKA_ATTEMPT "run/attempts/" RUNS_AKA_FOLDER "-0001/"
+
+/* Of performance: one case, whose time is what @TIME prints. */
+#define RUNS_AKA_REPORT(TIME)                                                                  \
+	"mkdir -p build; echo '[{\"test_case_id\": \"one\", \"execution_time_ms\": '\"$(" TIME \
+	")\"'}]' "                                                                             \
+	">build/performance_report.json\n"
+
+/**
+ * runs_aka() - start the launcher and plan such a task of a checkout, which is "aka" in
+ * check_folder()
+ * @config: more lines of its config.yaml; NULL: none
+ */
+void runs_aka(struct runs *runs, const char *runner, const char *kernel, const char *config);
+
+/**
+ * runs_aka_task() - one more task of the checkout, "triton2triton/NAME"
+ */
+void runs_aka_task(const char *name, const char *runner, const char *kernel, const char *config);
+
 /**
  * runs_add() - plan an agent that is this script; it runs in the workspace
  */

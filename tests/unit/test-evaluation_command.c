@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/run/evaluation_command.h"
+
+#include "tests/lib/check.h"
+
+TEST(commands_of_a_step_are_counted_from_the_second_on)
+{
+	char name[64];
+
+	command_name("compile", 0, name);
+	CHECK_STR(name, "compile");
+	command_name("compile", 1, name);
+	CHECK_STR(name, "compile-2");
+	command_name("perf-01-baseline", 11, name);
+	CHECK_STR(name, "perf-01-baseline-12");
+}
+
+TEST(trees_of_our_own_jails_may_have_any_size)
+{
+	const struct stream_limits limits = evaluation_limits();
+	struct err err = ERR_INIT;
+
+	CHECK_OK(stream_limits_check(&limits, &err));
+	CHECK(limits.total == STREAM_BYTES_MAX && limits.entries == STREAM_ENTRIES_MAX);
+}
