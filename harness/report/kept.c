@@ -91,17 +91,21 @@ static int check_attempt(int folder_fd, const struct json_value *line, struct er
 		{ "candidate.tree", "candidate", true },
 	};
 	cleanup(json_done) struct json record = JSON_INIT;
+	cleanup(arena_done) struct arena arena = ARENA_INIT;
 	const struct json_value *digests;
 	char attempt[PLANNED_PATH_MAX];
 	struct digest expected;
-	const char *task = NULL;
+	const char *task = NULL, *folder;
 	int64_t number = 0;
 
 	if (json_get_text(line, "task", NAME_MAX_LEN, &task, err) < 0 ||
 	    json_get_int(line, "attempt", 1, ATTEMPTS_MAX, &number, err) < 0 ||
 	    json_get_digest(line, "file", &expected, err) < 0)
 		return -1;
-	snprintf(attempt, sizeof(attempt), "attempts/%s-%04d", task, (int) number);
+	folder = planned_folder(strchr(task, '/') ? PLANNED_AKA : PLANNED_NATIVE, task, &arena);
+	if (!folder)
+		return err_set(err, ERR_INPUT, "a task's name is no name of a folder");
+	snprintf(attempt, sizeof(attempt), "attempts/%s-%04d", folder, (int) number);
 	if (read_record(folder_fd, attempt, &expected, &record, err) < 0)
 		return -1;
 	digests = json_member(json_root(&record), "digests");

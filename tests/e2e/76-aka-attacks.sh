@@ -162,3 +162,11 @@ marks honest silent
 says 1 '"seen":\{"kind":"VALID".*"strict_speedup":1.0'
 says 2 '"seen":\{"kind":"VALID".*"speedup":0.0.*"strict_speedup":0.0.*"reason":"the candidate was not measured"'
 rm "$task/build/performance_report.json"
+
+it 'verifies the files of a run whose tasks have slashes in their names'
+run proctor report --files run
+expect_code 0
+echo >>'run/attempts/hip2hip+small-0001/samples.json'
+run proctor report --files run
+expect_code 3
+expect_err "'attempts/hip2hip\+small-0001/samples.json' is not what was recorded$"

@@ -60,7 +60,7 @@ static void hex_of(const char *text, char out[DIGEST_HEX])
 }
 
 /* A run of one attempt with record, samples and what was left; the candidate is null. */
-static void make_run(void)
+static void make_run_of(const char *task)
 {
 	char record[512], frozen[DIGEST_HEX], samples[DIGEST_HEX];
 	struct journal journal = JOURNAL_INIT;
@@ -80,11 +80,16 @@ static void make_run(void)
 	digest = digest_sha256(record, strlen(record));
 	CHECK_OK(journal_create(&journal, check_folder(), "run-1", &err));
 	json = journal_begin(&journal, "attempt.recorded");
-	json_put_text(json, "task", "matmul");
+	json_put_text(json, "task", task);
 	json_put_int(json, "attempt", 1);
 	json_put_digest(json, "file", &digest);
 	CHECK_OK(journal_commit(&journal, &err));
 	journal_done(&journal);
+}
+
+static void make_run(void)
+{
+	make_run_of("matmul");
 }
 
 static void check_off(const char *want)
@@ -100,6 +105,20 @@ TEST(a_run_whose_files_are_as_they_were_is_whole)
 	check_folder();
 	make_run();
 	CHECK_OK(kept_check(check_folder(), &err));
+}
+
+TEST(a_task_whose_name_has_a_slash_has_a_folder_without_one)
+{
+	make_run_of("hip2hip/matmul");
+	CHECK(renameat(check_folder(), "attempts/matmul-0001", check_folder(),
+		       "attempts/hip2hip+matmul-0001") == 0);
+	CHECK_OK(kept_check(check_folder(), &err));
+}
+
+TEST(a_name_that_no_folder_can_have_is_refused)
+{
+	make_run_of("../matmul");
+	check_off("journal line 2: a task's name is no name of a folder");
 }
 
 TEST(a_record_that_was_changed_is_named)
