@@ -205,12 +205,15 @@ int attempt_aka_compile(struct attempt *attempt, struct err *err)
 	const struct evaluation_job job = job_of(attempt);
 
 	attempt->evaluation = evaluation_new();
+	attempt->times.built_ns = clock_wall_ns();
 	if (!fits(attempt, attempt->build_why, sizeof(attempt->build_why))) {
 		evaluation_refuse(attempt->evaluation, attempt->build_why);
 		return 0;
 	}
-	if (evaluation_compile(&job, attempt->evaluation, err) < 0)
+	if (evaluation_compile(&job, attempt->evaluation, err) < 0) {
+		attempt->times.built_ns = 0;
 		return -1;
+	}
 	attempt->is_built = attempt->evaluation->compile_error == NULL;
 	if (!attempt->is_built)
 		snprintf(attempt->build_why, sizeof(attempt->build_why), "compile: %.200s",

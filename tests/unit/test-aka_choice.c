@@ -2,6 +2,7 @@
 #include "harness/run/aka_choice.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

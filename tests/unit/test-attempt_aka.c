@@ -111,5 +111,6 @@ TEST(of_a_file_with_tests_only_the_functions_are_carried_over)
 	}
 	CHECK(strstr(jails_text(RUNS_AKA_ATTEMPT "record.json"),
 		     "\"carried\":{\"replaced\":1,\"added\":0,\"missing\":0,\"idle\":1,"));
+	fd_close(&candidate);
 	runs_end(&runs);
 }

@@ -2,6 +2,7 @@
 #include "harness/run/evaluator.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,6 +66,7 @@ TEST(a_tree_goes_in_and_what_was_made_of_it_comes_out)
 	CHECK_TREE(left, "\nf b=2\n");
 	CHECK(result.wall_ns > 0);
 	evaluator_result_done(&result);
+	fd_close(&left);
 	jails_end(&jails);
 }
 
@@ -80,6 +82,7 @@ TEST(caches_are_fresh_and_python_leaves_no_bytecode)
 	CHECK_OK(done);
 	CHECK(strstr(result.said.out.text, "/tmp /tmp/triton 1 /usr/bin/python3\n"));
 	evaluator_result_done(&result);
+	fd_close(&left);
 	jails_end(&jails);
 }
 
@@ -118,5 +121,6 @@ TEST(output_that_is_no_text_is_a_failed_command)
 	CHECK(!result.said.is_success);
 	CHECK(strstr(result.said.err.text, "codec can't decode"));
 	evaluator_result_done(&result);
+	fd_close(&left);
 	jails_end(&jails);
 }
