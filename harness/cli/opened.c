@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/aka/aka_set.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 
 void opened_done(struct opened *opened)
 {
@@ -19,12 +19,14 @@ void opened_done(struct opened *opened)
 	policy_file_done(&opened->plan.policy);
 	fd_close(&opened->plan.aka.fd);
 	fd_close(&opened->plan.aka.set_fd);
+	fd_close(&opened->aka_config_fd);
+	aka_config_done(&opened->aka_config);
 	arena_done(&opened->arena);
 	fd_close(&opened->config_fd);
 	run_config_done(&opened->config);
 }
 
-static int open_input(int folder_fd, const char *path, int flags, const char *what, struct err *err)
+int opened_input(int folder_fd, const char *path, int flags, const char *what, struct err *err)
 {
 	int fd = openat(folder_fd, path, flags | O_RDONLY | O_CLOEXEC);
 
@@ -35,10 +37,9 @@ static int open_input(int folder_fd, const char *path, int flags, const char *wh
 	return fd;
 }
 
-/* A file with text; what could keep us waiting, or never ends, is none. */
-static int open_file(int folder_fd, const char *path, const char *what, struct err *err)
+int opened_file(int folder_fd, const char *path, const char *what, struct err *err)
 {
-	auto_fd fd = open_input(folder_fd, path, O_NONBLOCK | O_NOCTTY, what, err);
+	auto_fd fd = opened_input(folder_fd, path, O_NONBLOCK | O_NOCTTY, what, err);
 	struct stat info;
 
 	if (fd < 0)
@@ -50,7 +51,7 @@ static int open_file(int folder_fd, const char *path, const char *what, struct e
 
 static int open_task(int folder_fd, const char *path, struct err *err)
 {
-	auto_fd fd = open_input(folder_fd, path, O_DIRECTORY, "task", err);
+	auto_fd fd = opened_input(folder_fd, path, O_DIRECTORY, "task", err);
 
 	if (fd < 0 && err->sys == ENOENT && !strchr(path, '/'))
 		return err_set(err, ERR_INPUT,
@@ -80,22 +81,6 @@ int opened_task(struct opened *opened, int folder_fd, const char *path, struct e
 	return 0;
 }
 
-int opened_aka(struct opened *opened, const char *path, const char *set, struct err *err)
-{
-	struct run_aka *aka = &opened->plan.aka;
-	size_t len;
-
-	aka->path = path;
-	aka->fd = open_input(AT_FDCWD, path, O_DIRECTORY, "option --aka:", err);
-	if (aka->fd < 0)
-		return -1;
-	aka->set = set;
-	if (!set || (!strchr(set, '/') && aka_set_shipped(set, &len)))
-		return 0;
-	aka->set_fd = open_file(AT_FDCWD, set, "option --set:", err);
-	return aka->set_fd < 0 ? -1 : 0;
-}
-
 int opened_agent(struct opened *opened, int folder_fd, const char *name, const char *solution,
 		 const char *program, struct err *err)
 {
@@ -108,7 +93,7 @@ int opened_agent(struct opened *opened, int folder_fd, const char *name, const c
 		if (strcmp(plan->agents[i].name, name) == 0)
 			return err_set(err, ERR_USAGE, "agent '%s' is given twice", name);
 	if (!solution) {
-		agent.program_fd = open_file(folder_fd, program, "agent", err);
+		agent.program_fd = opened_file(folder_fd, program, "agent", err);
 		if (agent.program_fd < 0)
 			return -1;
 	}
@@ -132,7 +117,7 @@ int opened_config_folder(struct opened *opened, const char *path, const char **n
 	memcpy(folder, path, slash ? (size_t) (slash - path) + 1 : 0);
 	folder[slash ? slash - path + 1 : 0] = '\0';
 	opened->config_fd =
-		open_input(AT_FDCWD, slash ? folder : ".", O_DIRECTORY, "the folder", err);
+		opened_input(AT_FDCWD, slash ? folder : ".", O_DIRECTORY, "the folder", err);
 	*name_out = slash ? slash + 1 : path;
 	return opened->config_fd < 0 ? -1 : 0;
 }
@@ -153,13 +138,30 @@ static int open_agents(struct opened *opened, const char *name, struct err *err)
 	return 0;
 }
 
+/* Whoever comes from that benchmark has files of another kind. */
+static int hint_at_aka(int folder_fd, const char *name, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+	struct err ignored = ERR_INIT;
+	auto_fd fd = opened_file(folder_fd, name, "run plan", &ignored);
+
+	if (fd < 0 || io_read_fd(fd, RUN_CONFIG_FILE_MAX, name, &text, &ignored) < 0 ||
+	    !aka_config_is(text.text, text.len))
+		return -1;
+	return err_set(
+		err, ERR_INPUT,
+		"'%s' is a run configuration of AgentKernelArena: say where its checkout is, "
+		"with --aka FOLDER, and who sits down to its tasks, with --agent",
+		name);
+}
+
 int opened_config(struct opened *opened, const char *name, struct err *err)
 {
 	struct run_config *config = &opened->config;
 	struct run_plan *plan = &opened->plan;
 
 	if (run_config_load(opened->config_fd, name, config, err) < 0)
-		return -1;
+		return hint_at_aka(opened->config_fd, name, err);
 	for (uint64_t i = 0; i < config->task_count; i++)
 		if (opened_task(opened, opened->config_fd, config->tasks[i].path, err) < 0)
 			return err_wrap(err, "%s:%d", config->tasks[i].file, config->tasks[i].line);

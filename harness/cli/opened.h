@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/aka/aka_config.h"
 #include "harness/config/run_config.h"
 #include "harness/run/run.h"
 
@@ -11,9 +12,12 @@
 struct opened {
 	struct run_plan plan;
 	char id[64];
-	struct run_config config; /* owns the texts, if there is one */
-	int config_fd;            /* the folder of the run plan */
-	struct arena arena;       /* of what is made of the command line's texts */
+	struct run_config config;     /* owns the texts, if there is one */
+	int config_fd;                /* the folder of the run plan */
+	struct arena arena;           /* of what is made of the command line's texts */
+	struct aka_config aka_config; /* of a run configuration of AgentKernelArena */
+	const char *aka_config_path;  /* NULL: there is none */
+	int aka_config_fd;
 };
 
 #define OPENED_INIT                                                          \
@@ -21,20 +25,26 @@ struct opened {
 				    .retries = -1,                           \
 				    .aka = { .fd = -1, .set_fd = -1 } },     \
 			  .config = run_config_default(),                    \
-			  .config_fd = -1 })
+			  .config_fd = -1,                                   \
+			  .aka_config = AKA_CONFIG_INIT,                     \
+			  .aka_config_fd = -1 })
+
+/**
+ * opened_input() - open what messages call "@what '@path'"; a failure is ERR_INPUT
+ */
+int opened_input(int folder_fd, const char *path, int flags, const char *what,
+		 struct err *err) must_check;
+
+/**
+ * opened_file() - the same of a file with text; what could keep us waiting, or never ends, is none
+ */
+int opened_file(int folder_fd, const char *path, const char *what, struct err *err) must_check;
 
 /**
  * opened_task() - add a task
  * @folder_fd: where @path starts; AT_FDCWD
  */
 int opened_task(struct opened *opened, int folder_fd, const char *path, struct err *err) must_check;
-
-/**
- * opened_aka() - the tasks are those of a checkout of AgentKernelArena
- * @set: a set that came with proctor, or the path of a file; NULL: none
- */
-int opened_aka(struct opened *opened, const char *path, const char *set,
-	       struct err *err) must_check;
 
 /**
  * opened_agent() - add an agent

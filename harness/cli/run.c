@@ -9,15 +9,16 @@
 #include "harness/aka/aka_timing.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/opened.h"
+#include "harness/cli/opened_aka.h"
 #include "harness/cli/run_dry.h"
 #include "harness/cli/running.h"
 #include "harness/console/options.h"
 
 struct run_options {
 	struct texts agents;
-	const char *policy, *folder, *config;
-	const char *aka, *set, *arch, *gpu_model, *python, *gpus;
-	uint64_t repeats, seats, retries, rounds;
+	const char *policy, *folder, *config, *gpus;
+	struct opened_aka aka;
+	uint64_t repeats, seats, retries;
 	bool is_dry;
 	int json_fd;
 };
@@ -28,18 +29,18 @@ struct run_options {
 static const struct option_row rows[] = {
 	{ "agent",    "scripted:WHAT", OPTION_TEXTS, AT(agents), 0, 0, "a solution of the task, or a program if WHAT has a '/'; may be repeated" },
 	{ "attempts", "COUNT",  OPTION_COUNT, AT(repeats), 1, RUN_ATTEMPTS_MAX, "attempts of each agent on each task (1)" },
-	{ "config",   "FILE",   OPTION_TEXT,  AT(config),  0, 0, "a run plan, see proctor-run-plan(5), that names tasks, agents and policy" },
+	{ "config",   "FILE",   OPTION_TEXT,  AT(config),  0, 0, "a run plan, see proctor-run-plan(5), that names tasks, agents and policy; with --aka: a run configuration of AgentKernelArena, whose tasks these are" },
 	{ "policy",   "NAME|FILE", OPTION_TEXT, AT(policy), 0, 0, "the limits of the jails: default, profiler, agentkernelarena, or a file; see proctor-policy(5) (default)" },
 	{ "run",      "FOLDER", OPTION_TEXT,  AT(folder),  0, 0, "where the run is kept; must not exist, or be empty (./run-ID)" },
 	{ "seats",    "COUNT",  OPTION_COUNT, AT(seats),   1, RUN_SEATS_MAX, "attempts at one time (1, or the run plan's)" },
 	{ "retries",  "COUNT",  OPTION_COUNT, AT(retries), 0, 10, "new attempts for one that ended INFRA (the run plan's, or the policy's)" },
 	{ "gpus",     "NAME,…", OPTION_TEXT,  AT(gpus),    0, 0, "which GPUs, one seat after the other: their places in the list of proctor doctor, or names of site.conf (any that are free)" },
-	{ "aka",      "FOLDER", OPTION_TEXT,  AT(aka),     0, 0, "the tasks are those of this checkout of AgentKernelArena that each TASK selects" },
-	{ "set",      "NAME|FILE", OPTION_TEXT, AT(set),   0, 0, "with --aka: those of a set, in place of TASK: paper-196, curated-60, or a file" },
-	{ "arch",     "ARCH",   OPTION_TEXT,  AT(arch),    0, 0, "with --aka: the architecture of the GPUs, gfx942; tasks that need another one are not run" },
-	{ "gpu-model", "NAME",  OPTION_TEXT,  AT(gpu_model), 0, 0, "with --aka: what its reports call the GPUs (unknown)" },
-	{ "python",   "PATH",   OPTION_TEXT,  AT(python),  0, 0, "with --aka: the interpreter that its commands run with, as the jail sees it (python3)" },
-	{ "rounds",   "COUNT",  OPTION_COUNT, AT(rounds),  1, AKA_ROUNDS_MAX, "with --aka: rounds of baseline, candidate, candidate, baseline at most (2)" },
+	{ "aka",      "FOLDER", OPTION_TEXT,  AT(aka.folder),     0, 0, "the tasks are those of this checkout of AgentKernelArena that each TASK selects" },
+	{ "set",      "NAME|FILE", OPTION_TEXT, AT(aka.set),   0, 0, "with --aka: those of a set, in place of TASK: paper-196, curated-60, or a file" },
+	{ "arch",     "ARCH",   OPTION_TEXT,  AT(aka.arch),    0, 0, "with --aka: the architecture of the GPUs, gfx942; tasks that need another one are not run" },
+	{ "gpu-model", "NAME",  OPTION_TEXT,  AT(aka.gpu_model), 0, 0, "with --aka: what its reports call the GPUs (unknown)" },
+	{ "python",   "PATH",   OPTION_TEXT,  AT(aka.python),  0, 0, "with --aka: the interpreter that its commands run with, as the jail sees it (python3)" },
+	{ "rounds",   "COUNT",  OPTION_COUNT, AT(aka.rounds),  1, AKA_ROUNDS_MAX, "with --aka: rounds of baseline, candidate, candidate, baseline at most (2)" },
 	{ "dry-run",  NULL,     OPTION_FLAG,  AT(is_dry),  0, 0, "with --aka: tell all that would be done, and in which jails, and do nothing" },
 	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1, in place of the tables)" },
 };
@@ -102,30 +103,6 @@ static int add_agent(struct opened *opened, const char *name, struct err *err)
 	return opened_agent(opened, AT_FDCWD, name, what, NULL, err);
 }
 
-/* "0,1,first" */
-static int split_gpus(struct opened *opened, const char *text, struct err *err)
-{
-	const char **names = arena_alloc(&opened->arena, RUN_GPUS_MAX, sizeof(*names));
-	struct run_plan *plan = &opened->plan;
-
-	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-		const size_t len = strcspn(at, ",");
-
-		if (len == 0 || plan->gpu_count == RUN_GPUS_MAX)
-			return err_set(err, ERR_USAGE,
-				       "option --gpus: '%s' is not 1 to %d names with commas "
-				       "between",
-				       text, (int) RUN_GPUS_MAX);
-		names[plan->gpu_count++] = arena_copy(&opened->arena, at, len);
-		for (size_t i = 0; i + 1 < plan->gpu_count; i++)
-			if (strcmp(names[i], names[plan->gpu_count - 1]) == 0)
-				return err_set(err, ERR_USAGE, "option --gpus: '%s' is named twice",
-					       names[i]);
-	}
-	plan->gpus = names;
-	return 0;
-}
-
 /* What only means something for tasks of AgentKernelArena. */
 static int check_aka(const struct run_options *options, int count, struct err *err)
 {
@@ -133,41 +110,40 @@ static int check_aka(const struct run_options *options, int count, struct err *e
 		const char *name;
 		bool is_given;
 	} needs[] = {
-		{ "set", options->set },
-		{ "arch", options->arch },
-		{ "gpu-model", options->gpu_model },
-		{ "python", options->python },
-		{ "rounds", options->rounds > 0 },
+		{ "set", options->aka.set },
+		{ "arch", options->aka.arch },
+		{ "gpu-model", options->aka.gpu_model },
+		{ "python", options->aka.python },
+		{ "rounds", options->aka.rounds > 0 },
 		{ "dry-run", options->is_dry },
 	};
+	const int named = (count > 0) + (options->aka.set != NULL) + (options->config != NULL);
 
 	for (size_t i = 0; i < ARRAY_LEN(needs); i++)
-		if (!options->aka && needs[i].is_given)
+		if (!options->aka.folder && needs[i].is_given)
 			return err_set(err, ERR_USAGE, "option --%s: only together with --aka",
 				       needs[i].name);
-	if (options->set && count > 0)
+	if (options->aka.folder && named > 1)
 		return err_set(err, ERR_USAGE,
-			       "option --set: the set names the tasks, so no TASK can be given");
+			       "option --aka: its tasks are named by TASK, by --set or by "
+			       "--config, and not by two of them");
 	return 0;
 }
 
 static int open_tasks(struct opened *opened, const struct run_options *options, int count,
 		      char **paths, struct err *err)
 {
-	struct run_aka *aka = &opened->plan.aka;
+	const struct argv selectors = { (const char *const *) paths, (uint64_t) count };
+	struct opened_aka aka = options->aka;
 
-	if (!options->aka) {
-		for (int i = 0; i < count; i++)
-			if (opened_task(opened, AT_FDCWD, paths[i], err) < 0)
-				return -1;
-		return 0;
+	if (aka.folder) {
+		aka.config = options->config;
+		return opened_aka_open(opened, &aka, &selectors, err);
 	}
-	aka->selectors = (struct argv){ (const char *const *) paths, (uint64_t) count };
-	aka->arch = options->arch;
-	aka->gpu = options->gpu_model;
-	aka->python = options->python;
-	aka->rounds = (uint32_t) options->rounds;
-	return opened_aka(opened, options->aka, options->set, err);
+	for (int i = 0; i < count; i++)
+		if (opened_task(opened, AT_FDCWD, paths[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 static int open_named(struct opened *opened, const struct run_options *options, int count,
@@ -175,7 +151,8 @@ static int open_named(struct opened *opened, const struct run_options *options, 
 {
 	struct run_plan *plan = &opened->plan;
 
-	if ((count == 0 && !options->aka) || (options->agents.count == 0 && !options->is_dry))
+	if ((count == 0 && !options->aka.folder) ||
+	    (options->agents.count == 0 && !options->is_dry))
 		return err_set(err, ERR_USAGE,
 			       "a run needs a TASK and an --agent, or a --config; see proctor run "
 			       "--help");
@@ -192,8 +169,7 @@ static int open_named(struct opened *opened, const struct run_options *options, 
 /* What is said twice, by the plan and by an option, would have to be guessed. */
 static int check_config(const struct run_options *options, int count, struct err *err)
 {
-	if (count > 0 || options->agents.count > 0 || options->policy || options->repeats > 0 ||
-	    options->aka)
+	if (count > 0 || options->agents.count > 0 || options->policy || options->repeats > 0)
 		return err_set(err, ERR_USAGE,
 			       "option --config: tasks, agents, attempts and policy are the run "
 			       "plan's to name");
@@ -207,9 +183,9 @@ static int open_all(const struct run_options *options, int count, char **paths,
 	const char *config;
 
 	if (check_aka(options, count, err) < 0 ||
-	    (options->gpus && split_gpus(opened, options->gpus, err) < 0))
+	    (options->gpus && opened_gpus(opened, "option --gpus", options->gpus, err) < 0))
 		return -1;
-	if (!options->config)
+	if (!options->config || options->aka.folder)
 		return open_named(opened, options, count, paths, err);
 	if (check_config(options, count, err) < 0)
 		return -1;
@@ -224,7 +200,8 @@ static int begin(const struct cli *cli, struct opened *opened, const struct run_
 	if (make_id(opened->id, sizeof(opened->id), err) < 0 ||
 	    open_folder(running, opened->id, options->folder, account, err) < 0 ||
 	    account_leave(err) < 0 || running_become(running, cli, account, true, err) < 0 ||
-	    (options->config &&
+	    opened_aka_read(opened, options->seats > 0, err) < 0 ||
+	    (options->config && !options->aka.folder &&
 	     opened_config(opened, slash ? slash + 1 : options->config, err) < 0))
 		return -1;
 	opened->plan.id = opened->id;
@@ -236,12 +213,22 @@ static int begin(const struct cli *cli, struct opened *opened, const struct run_
 	return running_carry_out(running, cli, &opened->plan, err);
 }
 
+static int tell_opened(const struct cli *cli, struct opened *opened,
+		       const struct run_options *options, struct err *err)
+{
+	if (opened_aka_read(opened, options->seats > 0, err) < 0)
+		return -1;
+	if (options->seats > 0)
+		opened->plan.seats = (uint32_t) options->seats;
+	return run_dry(cli, &opened->plan, options->json_fd, err);
+}
+
 static int tell(const struct cli *cli, struct opened *opened, const struct run_options *options,
 		int count, char **paths, struct err *err)
 {
 	if (open_all(options, count, paths, opened, err) < 0)
 		return -1;
-	return run_dry(cli, &opened->plan, options->json_fd, err);
+	return tell_opened(cli, opened, options, err);
 }
 
 int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
@@ -266,6 +253,6 @@ int cli_run(const struct cli *cli, int argc, char **argv, struct err *err)
 	if (options.is_dry)
 		return account_leave(err) < 0 || account_become(&account, err) < 0
 			     ? -1
-			     : run_dry(cli, &opened.plan, options.json_fd, err);
+			     : tell_opened(cli, &opened, &options, err);
 	return begin(cli, &opened, &options, &account, &running, err);
 }

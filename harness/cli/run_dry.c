@@ -94,7 +94,8 @@ static void print_plan(struct dry *dry)
 		 "of each: the agent's jail; then one jail a command: compile baseline and "
 		 "candidate, check the\ncandidate, and time both in 1 to %u rounds of baseline, "
 		 "candidate, candidate, baseline\n\n",
-		 dry->choice.count, dry->dropped, plan->agent_count, plan->repeats,
+		 dry->choice.count + (size_t) dry->choice.absent.count,
+		 dry->dropped + (size_t) dry->choice.absent.count, plan->agent_count, plan->repeats,
 		 attempts_of(dry), plan->seats, rounds_of(dry));
 }
 
@@ -105,6 +106,9 @@ static int tell_text(struct dry *dry, const struct cli *cli, struct err *err)
 	for (size_t i = 0; i < dry->choice.count; i++)
 		if (print_task(dry, i, err) < 0)
 			return -1;
+	for (size_t i = 0; i < dry->choice.absent.count; i++)
+		str_addf(&dry->text, "\ntask           %s\nNOT RUN        " AKA_CHOICE_ABSENT "\n",
+			 dry->choice.absent.items[i]);
 	print_plan(dry);
 	explain_print_policy(&dry->policy, &style, &dry->text);
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
@@ -125,6 +129,7 @@ static int put_task(struct dry *dry, struct json_writer *json, size_t index, str
 		return err_wrap(err, "task '%s'", dry->choice.entries[index].name);
 	why = aka_choice_why_dropped(&task, dry->plan->aka.arch, &dry->arena);
 	json_put_object(json, NULL);
+	json_put_text(json, "task", task.name);
 	json_put_text(json, "dropped", why);
 	json_put_array(json, "plan");
 	aka_list_put(&task, dry->python, json);
@@ -132,6 +137,18 @@ static int put_task(struct dry *dry, struct json_writer *json, size_t index, str
 	json_put_end(json);
 	*(why ? &dry->dropped : &dry->run) += 1;
 	return 0;
+}
+
+static void put_absent(const struct dry *dry, struct json_writer *json)
+{
+	for (size_t i = 0; i < dry->choice.absent.count; i++) {
+		json_put_object(json, NULL);
+		json_put_text(json, "task", dry->choice.absent.items[i]);
+		json_put_text(json, "dropped", AKA_CHOICE_ABSENT);
+		json_put_array(json, "plan");
+		json_put_end(json);
+		json_put_end(json);
+	}
 }
 
 static int tell_json(struct dry *dry, int json_fd, struct err *err)
@@ -145,6 +162,7 @@ static int tell_json(struct dry *dry, int json_fd, struct err *err)
 	for (size_t i = 0; i < dry->choice.count; i++)
 		if (put_task(dry, &json, i, err) < 0)
 			return -1;
+	put_absent(dry, &json);
 	json_put_end(&json);
 	json_put_int(&json, "agents", (int64_t) dry->plan->agent_count);
 	json_put_int(&json, "repeats", dry->plan->repeats);

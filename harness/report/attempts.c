@@ -69,6 +69,8 @@ static const char *why(const struct record *record)
 		return record->build_why ? record->build_why : "it does not compile";
 	if (record->seen.kind && !is_good(&record->seen))
 		return record->seen.why ? record->seen.why : record->seen.reason;
+	if (record->aka.reason)
+		return record->aka.reason;
 	if (record->unseen.kind && !is_good(&record->unseen))
 		return record->unseen.why ? record->unseen.why : record->unseen.reason;
 	if (record->seen.launch_bound)

@@ -8,7 +8,7 @@ static int choose_set(const struct run_aka *aka, struct arena *arena, struct aka
 		      struct err *err)
 {
 	cleanup(str_done) struct str read = STR_INIT;
-	struct argv names, absent;
+	struct argv names;
 	size_t len = 0;
 	const char *text = aka_set_shipped(aka->set, &len);
 
@@ -20,12 +20,7 @@ static int choose_set(const struct run_aka *aka, struct arena *arena, struct aka
 	}
 	if (aka_set_parse(aka->set, text, len, arena, &names, err) < 0)
 		return -1;
-	aka_select_names(&out->tree, &names, arena, &out->entries, &out->count, &absent);
-	if (absent.count > 0)
-		return err_set(err, ERR_INPUT,
-			       "the set '%s' has the task '%s' and %zu others that '%s' does not "
-			       "have",
-			       aka->set, absent.items[0], (size_t) absent.count - 1, aka->path);
+	aka_select_names(&out->tree, &names, arena, &out->entries, &out->count, &out->absent);
 	return 0;
 }
 

@@ -8,10 +8,13 @@
 /*
  * The tasks of AgentKernelArena that a run was told, and which of them it can run
  */
+#define AKA_CHOICE_ABSENT "the set has it, and this checkout does not"
+
 struct aka_choice {
 	struct aka_tree tree;
 	struct aka_entry *entries; /* in the caller's arena */
 	size_t count;
+	struct argv absent; /* of the set, and not in this checkout */
 };
 
 #define AKA_CHOICE_INIT ((struct aka_choice){ .tree = AKA_TREE_INIT })
@@ -21,7 +24,7 @@ struct aka_choice {
  * @arena: holds names
  * @out:   AKA_CHOICE_INIT; aka_choice_done() closes the tree
  *
- * A selector without a task, and a set with one that the checkout does not have, are ERR_INPUT.
+ * A selector without a task is ERR_INPUT; what a set has and the checkout does not is listed.
  */
 int aka_choice_make(const struct run_aka *aka, struct arena *arena, struct aka_choice *out,
 		    struct err *err) must_check;

@@ -72,12 +72,15 @@ static void fill_mark(const struct evaluation *evaluation, struct arena *arena,
 	out->margin = AKA_MARGIN;
 }
 
+/* Behind those that it has already. */
 static void fill_labels(const struct evaluation *evaluation, struct arena *arena,
 			struct record *out)
 {
-	const char **labels = arena_alloc(arena, AKA_LABELS, sizeof(*labels));
+	const char **labels =
+		arena_alloc(arena, out->label_count + AKA_LABELS, sizeof(*labels));
 
-	out->label_count = 0;
+	for (size_t i = 0; i < out->label_count; i++)
+		labels[i] = out->labels[i];
 	for (int label = 0; label < AKA_LABELS; label++)
 		if (evaluation->timing.labels & 1U << label)
 			labels[out->label_count++] = aka_label_name((enum aka_label) label);

@@ -382,8 +382,11 @@ int prepare_aka(struct run *run, const struct run_plan *plan, struct err *err)
 	    aka_choice_make(&plan->aka, &run->arena, &choice.chosen, err) < 0)
 		return -1;
 	planned->tasks = arena_alloc(&planned->arena, RUN_TASKS_MAX, sizeof(*planned->tasks));
-	choice.dropped =
-		arena_alloc(&planned->arena, choice.chosen.count + 1, sizeof(*choice.dropped));
+	choice.dropped = arena_alloc(&planned->arena,
+				     choice.chosen.count + choice.chosen.absent.count + 1,
+				     sizeof(*choice.dropped));
+	for (size_t i = 0; i < choice.chosen.absent.count; i++)
+		drop(&choice, choice.chosen.absent.items[i], AKA_CHOICE_ABSENT);
 	for (size_t i = 0; i < choice.chosen.count; i++)
 		if (take_entry(&choice, i, err) < 0)
 			return err_wrap(err, "task '%s'", choice.chosen.entries[i].name);
@@ -391,7 +394,7 @@ int prepare_aka(struct run *run, const struct run_plan *plan, struct err *err)
 	planned->aka.dropped_count = choice.dropped_count;
 	if (planned->task_count == 0)
 		return err_set(err, ERR_INPUT, "none of the %zu tasks that were selected is run",
-			       choice.chosen.count);
+			       choice.chosen.count + (size_t) choice.chosen.absent.count);
 	if (planned->task_count * planned->agent_count * planned->repeats > RUN_CONFIG_ATTEMPTS_MAX)
 		return err_set(err, ERR_INPUT, "more than %d attempts",
 			       (int) RUN_CONFIG_ATTEMPTS_MAX);

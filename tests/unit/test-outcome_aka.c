@@ -53,6 +53,19 @@ TEST(a_timed_candidate_has_both_marks)
 	CHECK_STR(record.labels[0], "WALL_UNMOVED");
 }
 
+TEST(labels_that_it_has_stay)
+{
+	cleanup(evaluation_free) struct evaluation *evaluation = new_evaluation("FAST");
+	static const char *const before[] = { "JUDGED_AGAIN" };
+
+	evaluation->timing.labels = 1U << AKA_LABEL_SAME_FIGURES;
+	record = (struct record){ .attempt = 1, .labels = before, .label_count = 1 };
+	outcome_aka_fill(evaluation, &arena, &record);
+	CHECK_INT(record.label_count, 2);
+	CHECK_STR(record.labels[0], "JUDGED_AGAIN");
+	CHECK_STR(record.labels[1], "SAME_FIGURES");
+}
+
 TEST(a_doubtful_pass_is_wrong_with_its_reason)
 {
 	cleanup(evaluation_free) struct evaluation *evaluation = new_evaluation("SAME");
