@@ -56,9 +56,10 @@ const char *planned_folder(enum planned_kind kind, const char *name, struct aren
 	if (!path_is_relative(name) || len > PLANNED_FOLDER_MAX ||
 	    strchr(name, kind == PLANNED_AKA ? '+' : '/'))
 		return NULL;
-	folder = arena_alloc(arena, len + 1, 1);
-	for (size_t i = 0; i < len; i++)
-		folder[i] = name[i] == '/' ? '+' : name[i];
+	folder = arena_copy(arena, name, len);
+	for (char *at = folder; *at; at++)
+		if (*at == '/')
+			*at = '+';
 	return folder;
 }
 
