@@ -22,6 +22,7 @@ static const struct command {
 	int failed; /* the exit code of an error of ours; 0: by the error's kind */
 	const char *help;
 } commands[] = {
+	{ "compare", cli_compare, 0,   "put two runs of AgentKernelArena's tasks side by side" },
 	{ "doctor",  cli_doctor,  0,   "say what this host enforces, and what to do about the rest" },
 	{ "drill",   cli_drill,   0,   "run the corpus of attacks on this host" },
 	{ "jail",    cli_jail,    125, "run one command in a jail" },

@@ -22,9 +22,14 @@ struct cli {
 };
 
 /**
- * cli_doctor() - proctor doctor: what this host enforces
+ * cli_compare() - proctor compare: two runs of AgentKernelArena's tasks side by side
  *
  * Each returns the program's exit code, or -1 with @err set.
+ */
+int cli_compare(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
+
+/**
+ * cli_doctor() - proctor doctor: what this host enforces
  */
 int cli_doctor(const struct cli *cli, int argc, char **argv, struct err *err) must_check;
 

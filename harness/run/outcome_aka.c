@@ -76,8 +76,7 @@ static void fill_mark(const struct evaluation *evaluation, struct arena *arena,
 static void fill_labels(const struct evaluation *evaluation, struct arena *arena,
 			struct record *out)
 {
-	const char **labels =
-		arena_alloc(arena, out->label_count + AKA_LABELS, sizeof(*labels));
+	const char **labels = arena_alloc(arena, out->label_count + AKA_LABELS, sizeof(*labels));
 
 	for (size_t i = 0; i < out->label_count; i++)
 		labels[i] = out->labels[i];

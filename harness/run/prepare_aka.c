@@ -382,9 +382,9 @@ int prepare_aka(struct run *run, const struct run_plan *plan, struct err *err)
 	    aka_choice_make(&plan->aka, &run->arena, &choice.chosen, err) < 0)
 		return -1;
 	planned->tasks = arena_alloc(&planned->arena, RUN_TASKS_MAX, sizeof(*planned->tasks));
-	choice.dropped = arena_alloc(&planned->arena,
-				     choice.chosen.count + choice.chosen.absent.count + 1,
-				     sizeof(*choice.dropped));
+	choice.dropped =
+		arena_alloc(&planned->arena, choice.chosen.count + choice.chosen.absent.count + 1,
+			    sizeof(*choice.dropped));
 	for (size_t i = 0; i < choice.chosen.absent.count; i++)
 		drop(&choice, choice.chosen.absent.items[i], AKA_CHOICE_ABSENT);
 	for (size_t i = 0; i < choice.chosen.count; i++)
