@@ -6,8 +6,10 @@
 #include "harness/aka/pyfloat.h"
 #include "harness/aka/pytext.h"
 
-/* The most digits that Python turns into a whole number. */
-enum { INT_DIGITS_MAX = 4300 };
+enum {
+	INT_DIGITS_MAX = 4300, /* that Python turns into a whole number */
+	SIZES_MAX = 100000,    /* of all shapes: each takes much more than its letter and comma */
+};
 
 /*
  * The regular expressions are matched by hand. In none of them can what follows a repetition begin
@@ -196,7 +198,8 @@ static bool read_size(struct aka_cases *cases, struct pyvalue *shape, const char
 	return true;
 }
 
-static const struct pyvalue *read_shape(struct aka_cases *cases, const struct span *name)
+static const struct pyvalue *read_shape(struct aka_cases *cases, const struct span *name,
+					size_t *sizes)
 {
 	struct pyvalue *shape = pyvalue_new(&cases->arena, PYVALUE_LIST);
 	const char *at = name->begin, *end = name->begin + name->len;
@@ -205,6 +208,11 @@ static const struct pyvalue *read_shape(struct aka_cases *cases, const struct sp
 		const char *comma = memchr(at, ',', (size_t) (end - at));
 		const char *stop = comma != NULL ? comma : end;
 
+		if (*sizes == SIZES_MAX) {
+			cases->doubts |= AKA_DOUBT_TOO_LARGE;
+			return NULL;
+		}
+		++*sizes;
 		if (!read_size(cases, shape, at, (size_t) (stop - at)))
 			return NULL;
 		if (comma == NULL)
@@ -238,6 +246,7 @@ struct several {
 static void find_all(struct aka_cases *cases, const struct str *output, const struct several *what)
 {
 	struct cursor in = { .at = output->text, .end = output->text + output->len };
+	size_t sizes = 0;
 
 	for (size_t index = 0; in.at < in.end;) {
 		struct cursor ahead = in;
@@ -253,7 +262,7 @@ static void find_all(struct aka_cases *cases, const struct str *output, const st
 		in = ahead;
 		index++;
 		if (what->has_shape)
-			shape = read_shape(cases, &name);
+			shape = read_shape(cases, &name, &sizes);
 		if ((what->has_shape && shape == NULL) || !read_time(cases, &number, &ms))
 			continue;
 		added = aka_cases_add(cases,

@@ -170,3 +170,13 @@ echo >>'run/attempts/hip2hip+small-0001/samples.json'
 run proctor report --files run
 expect_code 3
 expect_err "'attempts/hip2hip\+small-0001/samples.json' is not what was recorded$"
+
+it 'says of what compiling left how large it is, where the next jail does not take it'
+agent large-product <<'END'
+def compile(report):
+    with open("build/large", "wb") as file:
+        file.truncate(40 << 20)
+END
+marks large-product
+says 1 '"build_why":"compile: the candidate has 4194[0-9]* bytes in [0-9]* files and folders; the policy.s evaluator jail takes 33554432 in 2048"'
+says 1 '"infra":null'

@@ -53,6 +53,32 @@ TEST(what_is_no_number_is_passed_over_and_would_have_ended_the_task)
 	      "test_case_0=3.0!could not convert string to float: '...'");
 }
 
+/* "Shape [1,1,…,1]: 2 ms" */
+static void add_shape(struct str *output, size_t sizes)
+{
+	str_addf(output, "Shape [1");
+	for (size_t i = 1; i < sizes; i++)
+		str_add(output, ",1", 2);
+	str_addf(output, "]: 2 ms ");
+}
+
+TEST(shapes_have_no_more_sizes_than_a_report_has_values)
+{
+	cleanup(aka_cases_done) struct aka_cases cases = AKA_CASES_INIT;
+	cleanup(aka_cases_done) struct aka_cases more = AKA_CASES_INIT;
+	cleanup(str_done) struct str output = STR_INIT;
+
+	add_shape(&output, 60000);
+	add_shape(&output, 40000);
+	aka_stdout_cases(&cases, &output);
+	CHECK_INT(cases.count, 2);
+	CHECK_INT(cases.doubts, 0);
+	add_shape(&output, 1);
+	aka_stdout_cases(&more, &output);
+	CHECK_INT(more.count, 2);
+	CHECK_INT(more.doubts, AKA_DOUBT_TOO_LARGE);
+}
+
 TEST(one_time_is_the_first_of_the_most_specific_pattern)
 {
 	finds(aka_stdout_single, "took 5 ms GEAK_RESULT_LATENCY_MS=0.1460", "test_case_0=0.146");
