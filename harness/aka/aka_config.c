@@ -91,15 +91,22 @@ static int need(const struct yaml_node *map, const char *key, const struct yaml_
 	return 0;
 }
 
+/* What its agents' names know no difference of: letters of either case, '-' and '_'. */
+static int fold(char letter)
+{
+	return letter == '-' ? '_' : tolower((unsigned char) letter);
+}
+
 static bool is_agent(const char *text, const char *agent)
 {
-	for (; *text && *agent; text++, agent++) {
-		char letter = *text == '-' ? '_' : (char) tolower((unsigned char) *text);
+	size_t len = strlen(agent);
 
-		if (letter != *agent)
+	if (strlen(text) != len)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (fold(text[i]) != agent[i])
 			return false;
-	}
-	return *text == *agent;
+	return true;
 }
 
 static int read_agent(const struct yaml_node *root, struct aka_config *out, struct err *err)

@@ -34,7 +34,7 @@ static int read_marker(const struct yaml_node *map, enum aka_marker *out, struct
 {
 	static const char inputs[] = "def get_inputs";
 	char room[YAML_SHOWN];
-	const char *text;
+	const char *text = "";
 
 	if (read_code(map, "find_marker", &text, err) < 0)
 		return -1;

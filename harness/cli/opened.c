@@ -19,6 +19,7 @@ void opened_done(struct opened *opened)
 	policy_file_done(&opened->plan.policy);
 	fd_close(&opened->plan.aka.fd);
 	fd_close(&opened->plan.aka.set_fd);
+	fd_close(&opened->plan.aka.heldout_fd);
 	fd_close(&opened->aka_config_fd);
 	aka_config_done(&opened->aka_config);
 	arena_done(&opened->arena);

@@ -36,6 +36,13 @@ int opened_aka_open(struct opened *opened, const struct opened_aka *options,
 	aka->fd = opened_input(AT_FDCWD, options->folder, O_DIRECTORY, "option --aka:", err);
 	if (aka->fd < 0 || open_set(aka, options->set, err) < 0)
 		return -1;
+	aka->heldout = options->heldout;
+	if (options->heldout) {
+		aka->heldout_fd = opened_input(AT_FDCWD, options->heldout, O_DIRECTORY,
+					       "option --held-out:", err);
+		if (aka->heldout_fd < 0)
+			return -1;
+	}
 	opened->aka_config_path = options->config;
 	if (!options->config)
 		return 0;

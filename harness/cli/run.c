@@ -41,6 +41,7 @@ static const struct option_row rows[] = {
 	{ "gpu-model", "NAME",  OPTION_TEXT,  AT(aka.gpu_model), 0, 0, "with --aka: what its reports call the GPUs (unknown)" },
 	{ "python",   "PATH",   OPTION_TEXT,  AT(aka.python),  0, 0, "with --aka: the interpreter that its commands run with, as the jail sees it (python3)" },
 	{ "rounds",   "COUNT",  OPTION_COUNT, AT(aka.rounds),  1, AKA_ROUNDS_MAX, "with --aka: rounds of baseline, candidate, candidate, baseline at most (2)" },
+	{ "held-out", "FOLDER", OPTION_TEXT,  AT(aka.heldout), 0, 0, "with --aka: also on shapes that agents do not know, FOLDER/TASK/held_out_shapes.yaml" },
 	{ "dry-run",  NULL,     OPTION_FLAG,  AT(is_dry),  0, 0, "with --aka: tell all that would be done, and in which jails, and do nothing" },
 	{ "json",     "[=FD]",  OPTION_FD,    AT(json_fd), 0, 0, "write the report as one JSON object to FD (1, in place of the tables)" },
 };
@@ -115,6 +116,7 @@ static int check_aka(const struct run_options *options, int count, struct err *e
 		{ "gpu-model", options->aka.gpu_model },
 		{ "python", options->aka.python },
 		{ "rounds", options->aka.rounds > 0 },
+		{ "held-out", options->aka.heldout },
 		{ "dry-run", options->is_dry },
 	};
 	const int named = (count > 0) + (options->aka.set != NULL) + (options->config != NULL);

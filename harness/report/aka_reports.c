@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "harness/aka/aka_report.h"
+#include "harness/aka/aka_unseen_summary.h"
 #include "harness/run/record.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
@@ -60,11 +61,8 @@ static struct aka_line strict_of(const struct record *record)
 }
 
 /* The reference sorts by the names of its folders: '/' is '_', and the time of the run behind. */
-static int compare_lines(const void *a, const void *b)
+static int compare_names(const char *x, const char *y)
 {
-	const struct aka_line *left = a, *right = b;
-	const char *x = left->task_name, *y = right->task_name;
-
 	for (;; x++, y++) {
 		const int one = *x == '/' || *x == '\0' ? '_' : (unsigned char) *x;
 		const int other = *y == '/' || *y == '\0' ? '_' : (unsigned char) *y;
@@ -144,6 +142,61 @@ static int make_folder(int folder_fd, const char *name, struct err *err)
 	return path_open_folder(folder_fd, name, err);
 }
 
+static struct aka_unseen unseen_of(const struct record *record)
+{
+	const struct record_heldout *from = &record->heldout;
+	struct aka_unseen unseen = AKA_UNSEEN_INIT;
+	int status = AKA_BOTH_FAIL;
+
+	best_effort(names_find(aka_unseen_status_names, from->status, &status));
+	unseen.task_name = record->task;
+	unseen.compiles = from->compiles;
+	unseen.is_correct = from->is_correct;
+	unseen.time_ms = from->time_ms;
+	unseen.original_compiles = from->original_compiles;
+	unseen.original_is_correct = from->original_is_correct;
+	unseen.original_time_ms = from->original_time_ms;
+	unseen.status = (enum aka_unseen_status) status;
+	unseen.speedup = from->speedup;
+	unseen.score = from->score;
+	unseen.seen = (struct aka_seen){ .is_correct = record->aka.is_correct,
+					 .speedup = record->aka.speedup,
+					 .score = record->aka.score };
+	return unseen;
+}
+
+static int compare_unseen(const void *a, const void *b)
+{
+	const struct aka_unseen *const *left = a, *const *right = b;
+
+	return compare_names((*left)->task_name, (*right)->task_name);
+}
+
+/* Nothing where no shapes were held out. */
+static int write_unseen(const struct part *part, int folder_fd, struct err *err)
+{
+	const struct slots *slots = &part->run->slots;
+	cleanup(mem_free) struct aka_unseen *all = mem_alloc(slots->count + 1, sizeof(*all));
+	cleanup(mem_free) const struct aka_unseen **sorted =
+		mem_alloc(slots->count + 1, sizeof(const struct aka_unseen *));
+	cleanup(str_done) struct str text = STR_INIT;
+	size_t count = 0;
+
+	for (size_t i = 0; i < slots->count; i++) {
+		const struct record *record = &slots->list[i].record;
+
+		if (!is_of(part, &slots->list[i]) || !record->heldout.is_there)
+			continue;
+		all[count] = unseen_of(record);
+		sorted[count] = &all[count];
+		count++;
+	}
+	qsort(sorted, count, sizeof(const struct aka_unseen *), compare_unseen);
+	if (!aka_unseen_summary_file(&text, sorted, count))
+		return 0;
+	return write_text(folder_fd, "heldout_summary.yaml", &text, err);
+}
+
 static int write_part(struct part *part, int folder_fd, struct err *err)
 {
 	cleanup(aka_summary_done) struct aka_summary theirs = AKA_SUMMARY_INIT;
@@ -155,7 +208,9 @@ static int write_part(struct part *part, int folder_fd, struct err *err)
 	name_run(&part->run->planned, run, sizeof(run));
 	aka_summary_make(&theirs, part->theirs, part->count, workspace, run);
 	aka_summary_make(&strict, part->strict, part->count, workspace, run);
-	return write_files(folder_fd, &theirs, &strict, err);
+	if (write_files(folder_fd, &theirs, &strict, err) < 0)
+		return -1;
+	return write_unseen(part, folder_fd, err);
 }
 
 int aka_reports_write(const struct run *run, struct err *err)

@@ -47,6 +47,7 @@ struct attempt {
 	char build_why[256];
 	struct judging_result *judged; /* NULL: not judged */
 	struct record_carried carried; /* of AgentKernelArena's kind */
+	struct record_heldout heldout; /* the same */
 	struct evaluation *evaluation; /* of AgentKernelArena's kind; NULL: not begun; owned */
 	struct samples samples;
 	bool was_judged; /* by a judge whose verdict was not recorded */

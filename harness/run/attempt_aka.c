@@ -9,9 +9,12 @@
 #include "harness/evidence/tree_files.h"
 #include "harness/run/build.h"
 #include "harness/run/compose.h"
+#include "harness/run/evaluation_unseen.h"
 #include "harness/run/evaluator.h"
+#include "harness/run/outcome_aka.h"
 #include "sandbox/base/clock.h"
 #include "sandbox/base/fd.h"
+#include "sandbox/base/io.h"
 #include "sandbox/base/mem.h"
 
 /* ---- the candidate ---- */
@@ -222,11 +225,30 @@ int attempt_aka_compile(struct attempt *attempt, struct err *err)
 	return 0;
 }
 
+/* Where the plan has shapes that the agent was not to know. */
+static int mark_unseen(struct attempt *attempt, const struct evaluation_job *job, struct err *err)
+{
+	cleanup(aka_heldout_done) struct aka_heldout heldout = AKA_HELDOUT_INIT;
+	cleanup(aka_unseen_done) struct aka_unseen unseen = AKA_UNSEEN_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+
+	if (io_read_file(attempt->task_fd, PLANNED_HELDOUT, STR_MAX - 1, &text, err) < 0)
+		return -1;
+	if (text.len == 0)
+		return 0;
+	if (aka_heldout_parse(PLANNED_HELDOUT, text.text, text.len, &heldout, err) < 0 ||
+	    evaluation_unseen(job, attempt->evaluation, &heldout, &unseen, err) < 0)
+		return -1;
+	return outcome_aka_unseen(&unseen, &attempt->run->arena, attempt->folder_fd,
+				  &attempt->heldout, err);
+}
+
 int attempt_aka_mark(struct attempt *attempt, struct err *err)
 {
 	const struct evaluation_job job = job_of(attempt);
 
-	if (evaluation_mark(&job, attempt->evaluation, err) < 0)
+	if (evaluation_mark(&job, attempt->evaluation, err) < 0 ||
+	    mark_unseen(attempt, &job, err) < 0)
 		return -1;
 	attempt->times.judged_ns = clock_wall_ns();
 	return 0;

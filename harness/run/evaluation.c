@@ -103,7 +103,7 @@ struct compiling {
 /* Return: 0 with the products in the place of the tree; 1 if it does not compile; -1. */
 static int compile_one(struct compiling *side, size_t index, struct err *err)
 {
-	char log[64];
+	char log[COMMAND_NAME_MAX];
 	cleanup(command_done) struct command command = {
 		.job = side->job,
 		.step = side->step,
@@ -116,7 +116,7 @@ static int compile_one(struct compiling *side, size_t index, struct err *err)
 	struct evaluation *out = side->out;
 	int products = -1, kept;
 
-	command_name(side->name, index, log);
+	command_name(side->job, side->name, index, log);
 	if (command_run(&command, err) < 0)
 		return -1;
 	side->error = aka_verdict_compile(&out->arena, &command.result.said);
@@ -183,6 +183,7 @@ int evaluation_compile(const struct evaluation_job *job, struct evaluation *out,
 	if (failed < 0)
 		return -1;
 	out->has_baseline = failed == 0;
+	out->baseline_error = baseline.error;
 	out->why[0] = '\0';
 	if (compile(&candidate, err) < 0)
 		return -1;
@@ -219,25 +220,27 @@ static int look_for_stubs(const struct evaluation_job *job, struct evaluation *o
 	return result;
 }
 
-static int check(const struct evaluation_job *job, struct evaluation *out, struct err *err)
+int evaluation_check(const struct evaluation_job *job, const char *name, int tree_fd,
+		     struct evaluation *out, const struct pyvalue **error, struct err *err)
 {
+	*error = NULL;
 	for (size_t i = 0; i < job->task->steps[AKA_CORRECTNESS].count; i++) {
-		char log[64];
+		char log[COMMAND_NAME_MAX];
 		cleanup(command_done) struct command command = {
 			.job = job,
 			.step = AKA_CORRECTNESS,
 			.index = i,
 			.name = log,
-			.tree_fd = out->candidate_fd,
+			.tree_fd = tree_fd,
 			.left_fd = -1,
 			.result = EVALUATOR_RESULT_INIT,
 		};
 
-		command_name("correctness", i, log);
+		command_name(job, name, i, log);
 		if (command_run(&command, err) < 0)
 			return -1;
-		out->correct_error = aka_verdict_correct(&out->arena, &command.result.said);
-		if (out->correct_error) {
+		*error = aka_verdict_correct(&out->arena, &command.result.said);
+		if (*error) {
 			snprintf(out->why, sizeof(out->why), "%s", command.result.why);
 			return 0;
 		}
@@ -253,7 +256,9 @@ int evaluation_mark(const struct evaluation_job *job, struct evaluation *out, st
 {
 	if (!out->compile_error && look_for_stubs(job, out, err) < 0)
 		return -1;
-	if (!out->compile_error && !out->correct_error && check(job, out, err) < 0)
+	if (!out->compile_error && !out->correct_error &&
+	    evaluation_check(job, "correctness", out->candidate_fd, out, &out->correct_error, err) <
+		    0)
 		return -1;
 	if (evaluation_time(job, out, err) < 0)
 		return -1;

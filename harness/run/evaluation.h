@@ -27,7 +27,8 @@ struct evaluation {
 	char why[256];   /* how the step that failed ended */
 	int baseline_fd; /* trees that the steps behind compiling begin with; owned */
 	int candidate_fd;
-	bool has_baseline; /* it compiles */
+	bool has_baseline;                    /* it compiles */
+	const struct pyvalue *baseline_error; /* if not, what it said */
 	struct aka_run runs[AKA_RUNS_MAX];
 	size_t run_count;
 	struct aka_timing timing;
@@ -40,6 +41,7 @@ struct evaluation_job {
 	const struct aka_task *task;
 	const char *task_name, *agent_name;
 	int folder_fd;                             /* the attempt's: logs and reports */
+	const char *prefix;                        /* of their names; NULL: none */
 	int pristine_fd, candidate_fd;             /* trees */
 	void (*say)(void *user, const char *what); /* what is being done */
 	void *user;
@@ -68,6 +70,18 @@ int evaluation_compile(const struct evaluation_job *job, struct evaluation *out,
  * evaluation_refuse() - it was not even tried to compile
  */
 void evaluation_refuse(struct evaluation *evaluation, const char *why);
+
+/**
+ * evaluation_check() - run the correctness commands over a tree that was compiled
+ * @name: of their logs
+ * @out:  its arena holds the error
+ * @error: NULL: it is correct, as the reference says
+ *
+ * Return: 0; -1 for a failure of ours.
+ */
+int evaluation_check(const struct evaluation_job *job, const char *name, int tree_fd,
+		     struct evaluation *out, const struct pyvalue **error,
+		     struct err *err) must_check;
 
 /**
  * evaluation_mark() - check and time what was compiled, and score it

@@ -46,10 +46,13 @@ int command_run(struct command *command, struct err *err)
 	return result < 0 ? err_wrap(err, "%s", command->name) : 0;
 }
 
-void command_name(const char *step, size_t index, char out[64])
+void command_name(const struct evaluation_job *job, const char *step, size_t index,
+		  char out[COMMAND_NAME_MAX])
 {
+	const char *prefix = job->prefix ? job->prefix : "";
+
 	if (index == 0)
-		snprintf(out, 64, "%s", step);
+		snprintf(out, COMMAND_NAME_MAX, "%s%s", prefix, step);
 	else
-		snprintf(out, 64, "%s-%zu", step, index + 1);
+		snprintf(out, COMMAND_NAME_MAX, "%s%s-%zu", prefix, step, index + 1);
 }

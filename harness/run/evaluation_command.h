@@ -18,11 +18,14 @@ struct command {
 	struct evaluator_result result;
 };
 
+enum { COMMAND_NAME_MAX = 64 };
+
 /**
- * command_name() - a name for the logs of a command; those of one step are counted from the second
- * on
+ * command_name() - a name for the logs of a command, behind the prefix of the job; those of one
+ * step are counted from the second on
  */
-void command_name(const char *step, size_t index, char out[64]);
+void command_name(const struct evaluation_job *job, const char *step, size_t index,
+		  char out[COMMAND_NAME_MAX]);
 
 /**
  * command_run() - run it, whatever becomes of it

@@ -72,8 +72,8 @@ static int take_cases(const struct command *command, bool is_baseline, struct ak
 }
 
 /* The first command that ends well and says something is the measurement. */
-static int time_once(const struct evaluation_job *job, struct evaluation *out, size_t index,
-		     struct err *err)
+int evaluation_time_once(const struct evaluation_job *job, struct evaluation *out, size_t index,
+			 struct err *err)
 {
 	const bool is_baseline = aka_timing_side(index) == AKA_SIDE_BASELINE;
 	const enum aka_step step = is_baseline ? AKA_BASELINE_PERFORMANCE : AKA_PERFORMANCE;
@@ -81,7 +81,7 @@ static int time_once(const struct evaluation_job *job, struct evaluation *out, s
 
 	out->run_count = index + 1;
 	for (size_t i = 0; i < job->task->steps[step].count && run->cases.count == 0; i++) {
-		char stem[48], log[64];
+		char stem[48], log[COMMAND_NAME_MAX];
 		cleanup(command_done) struct command command = {
 			.job = job,
 			.step = step,
@@ -94,7 +94,7 @@ static int time_once(const struct evaluation_job *job, struct evaluation *out, s
 
 		snprintf(stem, sizeof(stem), "perf-%02zu-%s", index + 1,
 			 is_baseline ? "baseline" : "candidate");
-		command_name(stem, i, log);
+		command_name(job, stem, i, log);
 		if (command_run(&command, err) < 0)
 			return -1;
 		aka_cases_done(&run->cases);
@@ -167,14 +167,14 @@ int evaluation_time(const struct evaluation_job *job, struct evaluation *out, st
 	const size_t most = job->run->planned.aka.rounds * AKA_ROUND_RUNS;
 
 	out->run_count = 1;
-	if (out->has_baseline && time_once(job, out, 0, err) < 0)
+	if (out->has_baseline && evaluation_time_once(job, out, 0, err) < 0)
 		return -1;
 	if (out->compile_error || out->correct_error)
 		return 0;
 	for (size_t i = 1; i < most && (i == 1 || goes_on(job, out)); i++) {
 		if (i % AKA_ROUND_RUNS == 0 && is_settled(out, is_on_gpu(job)))
 			return 0;
-		if (time_once(job, out, i, err) < 0)
+		if (evaluation_time_once(job, out, i, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -14,6 +14,12 @@ int evaluation_time(const struct evaluation_job *job, struct evaluation *out,
 		    struct err *err) must_check;
 
 /**
+ * evaluation_time_once() - run the performance command of the side whose turn @index is
+ */
+int evaluation_time_once(const struct evaluation_job *job, struct evaluation *out, size_t index,
+			 struct err *err) must_check;
+
+/**
  * evaluation_make_result() - what the reference would say of two runs
  * @result: AKA_RESULT_INIT; aka_result_done() frees it
  */

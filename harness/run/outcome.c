@@ -314,6 +314,9 @@ int outcome_record(struct attempt *attempt, struct record *out, struct err *err)
 	if (attempt->times.judged_ns != 0 && attempt->evaluation)
 		outcome_aka_fill(attempt->evaluation, &run->arena, out);
 	out->carried = attempt->carried;
+	out->heldout = attempt->heldout;
+	if (out->heldout.is_there)
+		outcome_aka_fill_unseen(out);
 	fill_entries(attempt, &entries, out);
 	/* Without a folder the journal alone has it. */
 	if (attempt->folder_fd >= 0 && write_files(attempt, out, err) < 0)

@@ -110,6 +110,56 @@ void outcome_aka_fill(const struct evaluation *evaluation, struct arena *arena, 
 	};
 }
 
+/* Shapes that the task's own kernel fails on say nothing of the candidate. */
+void outcome_aka_fill_unseen(struct record *record)
+{
+	const struct record_heldout *heldout = &record->heldout;
+
+	record->unseen = RECORD_MARK_NONE;
+	if (!heldout->original_is_correct)
+		return;
+	record->unseen.kind = heldout->is_correct ? valid : wrong;
+	if (heldout->is_correct)
+		return;
+	record->unseen.stage = "correctness";
+	record->unseen.role = "candidate";
+	record->unseen.why = heldout->error;
+}
+
+/* The first line of an error. */
+static const char *first_line(struct arena *arena, const struct pyvalue *error)
+{
+	size_t len = error ? MIN_OF(error->len, (size_t) WHY_MAX) : 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (error->text[i] == '\n')
+			len = i;
+	return error ? arena_copy(arena, error->text, len) : NULL;
+}
+
+int outcome_aka_unseen(const struct aka_unseen *unseen, struct arena *arena, int folder_fd,
+		       struct record_heldout *out, struct err *err)
+{
+	cleanup(str_done) struct str text = STR_INIT;
+
+	*out = (struct record_heldout){
+		.is_there = true,
+		.status = names_text(aka_unseen_status_names, (int) unseen->status),
+		.compiles = unseen->compiles,
+		.is_correct = unseen->is_correct,
+		.original_compiles = unseen->original_compiles,
+		.original_is_correct = unseen->original_is_correct,
+		.time_ms = unseen->time_ms,
+		.original_time_ms = unseen->original_time_ms,
+		.speedup = unseen->speedup,
+		.score = unseen->score,
+		.error = first_line(arena, unseen->error),
+	};
+	aka_unseen_file(&text, unseen);
+	return io_replace_file(folder_fd, "heldout_task_result.yaml", text.text, text.len, 0644,
+			       err);
+}
+
 /* ---- files ---- */
 
 /* Of a name; all of them, each byte an escape, have to fit into one string. */

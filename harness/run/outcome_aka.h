@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "harness/aka/aka_unseen.h"
 #include "harness/run/evaluation.h"
 #include "harness/run/record.h"
 
@@ -18,6 +19,20 @@ void outcome_aka_tell(const struct evaluation *evaluation, struct json_writer *j
  * outcome_aka_fill() - marks, labels and scores; texts live in @arena or as long as the program
  */
 void outcome_aka_fill(const struct evaluation *evaluation, struct arena *arena, struct record *out);
+
+/**
+ * outcome_aka_unseen() - held-out shapes as the record has them, and heldout_task_result.yaml in
+ * the folder
+ * @out: texts live in @arena
+ */
+int outcome_aka_unseen(const struct aka_unseen *unseen, struct arena *arena, int folder_fd,
+		       struct record_heldout *out, struct err *err) must_check;
+
+/**
+ * outcome_aka_fill_unseen() - the mark of the unseen cases, where the task's own kernel is right on
+ * them
+ */
+void outcome_aka_fill_unseen(struct record *record);
 
 /**
  * outcome_aka_write() - the three files that the reference leaves for a task, and the raw times

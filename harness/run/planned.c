@@ -35,6 +35,7 @@ const char *planned_file_name(enum planned_kind kind, enum planned_file file)
 		},
 		[PLANNED_AKA] = {
 			[PLANNED_TASK] = "config.yaml",       [PLANNED_PRISTINE] = "pristine.tree",
+			[PLANNED_GIVEN] = PLANNED_HELDOUT,
 		},
 	};
 

@@ -30,12 +30,14 @@
  *
  *	tasks/NAME/config.yaml
  *	tasks/NAME/pristine.tree	the workspace, with the helpers that measure put in
+ *	tasks/NAME/held_out_shapes.yaml	what its agent is not to know; empty: there is nothing
  *
  * planned.json has the digest of each, and the journal has the digest of planned.json.
  */
-#define PLANNED_FILE   "planned.json"
-#define PLANNED_SCHEMA "proctor/planned/1"
-#define PLANNED_POLICY "policy.yaml"
+#define PLANNED_FILE    "planned.json"
+#define PLANNED_SCHEMA  "proctor/planned/1"
+#define PLANNED_POLICY  "policy.yaml"
+#define PLANNED_HELDOUT "held_out_shapes.yaml"
 
 enum {
 	PLANNED_PATH_MAX = 512,
@@ -54,7 +56,7 @@ enum planned_file {
 	PLANNED_PRISTINE,
 	PLANNED_BASELINE,
 	PLANNED_ORACLE,
-	PLANNED_GIVEN,
+	PLANNED_GIVEN, /* the native kind's agent is given it, AgentKernelArena's is not */
 	PLANNED_FILES
 };
 

@@ -418,7 +418,7 @@ static void undo_task(int tasks_fd, const char *name, size_t agent_count)
 		"task.yaml",       "pristine.tree",   "evaluate.tree", "baseline.tree",
 		"oracle.tree",     GIVEN_FILE,        "baseline.stdout",
 		"baseline.stderr", "oracle.stdout",   "oracle.stderr",
-		"config.yaml",
+		"config.yaml",     PLANNED_HELDOUT,
 	};
 	/* clang-format on */
 	struct err ignored = ERR_INIT;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/aka/aka_carry.h"
+#include "harness/aka/aka_heldout.h"
 #include "harness/aka/aka_helper.h"
 #include "harness/aka/aka_list.h"
 #include "harness/aka/aka_task.h"
@@ -280,6 +281,30 @@ static int keep_config(int task_fd, int folder_fd, struct err *err)
 	return io_replace_file(folder_fd, "config.yaml", text.text, text.len, 0644, err);
 }
 
+/* What the agent is not to know, checked; an empty file where there is nothing of this task. */
+static int keep_heldout(const struct choice *choice, const char *task, int folder_fd,
+			struct err *err)
+{
+	const struct run_aka *aka = &choice->plan->aka;
+	cleanup(aka_heldout_done) struct aka_heldout heldout = AKA_HELDOUT_INIT;
+	cleanup(str_done) struct str text = STR_INIT;
+	struct err absent = ERR_INIT;
+	auto_fd from = aka->heldout ? path_open_folder(aka->heldout_fd, task, &absent) : -1;
+	char what[PLANNED_PATH_MAX];
+
+	if (from < 0 && absent.kind != ERR_NONE && absent.sys != ENOENT) {
+		*err = absent;
+		return err_wrap(err, "%s", aka->heldout);
+	}
+	if (from >= 0 && faccessat(from, PLANNED_HELDOUT, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+		snprintf(what, sizeof(what), "%s/%s/" PLANNED_HELDOUT, aka->heldout, task);
+		if (io_read_file(from, PLANNED_HELDOUT, CONFIG_MAX, &text, err) < 0 ||
+		    aka_heldout_parse(what, text.text, text.len, &heldout, err) < 0)
+			return -1;
+	}
+	return io_replace_file(folder_fd, PLANNED_HELDOUT, text.text, text.len, 0644, err);
+}
+
 static int digest_agents(const struct choice *choice, struct planned_task *planned, size_t index,
 			 struct err *err)
 {
@@ -316,6 +341,7 @@ static int keep_task(struct choice *choice, const struct aka_task *task, struct 
 	all->task_count++;
 	folder = make_folder(choice, planned, err);
 	if (folder < 0 || keep_config(task_fd, folder, err) < 0 ||
+	    keep_heldout(choice, task->name, folder, err) < 0 ||
 	    keep_workspace(choice, task, task_fd, folder, planned, err) < 0 ||
 	    digest_agents(choice, planned, index, err) < 0)
 		return -1;

@@ -163,6 +163,26 @@ static void put_carried(struct json_writer *json, const struct record_carried *c
 	json_put_end(json);
 }
 
+static void put_heldout(struct json_writer *json, const struct record_heldout *heldout)
+{
+	if (!heldout->is_there) {
+		json_put_null(json, "heldout");
+		return;
+	}
+	json_put_object(json, "heldout");
+	json_put_text(json, "status", heldout->status);
+	json_put_bool(json, "compiles", heldout->compiles);
+	json_put_bool(json, "correct", heldout->is_correct);
+	json_put_bool(json, "original_compiles", heldout->original_compiles);
+	json_put_bool(json, "original_correct", heldout->original_is_correct);
+	json_put_double(json, "time_ms", heldout->time_ms);
+	json_put_double(json, "original_time_ms", heldout->original_time_ms);
+	json_put_double(json, "speedup", heldout->speedup);
+	json_put_double(json, "score", heldout->score);
+	json_put_text(json, "error", heldout->error);
+	json_put_end(json);
+}
+
 static void put_times(struct json_writer *json, const struct record_times *times)
 {
 	json_put_object(json, "times");
@@ -248,6 +268,7 @@ void record_put(struct json_writer *json, const char *key, const struct record *
 	put_mark(json, "unseen", &record->unseen, true);
 	put_aka(json, &record->aka);
 	put_carried(json, &record->carried);
+	put_heldout(json, &record->heldout);
 	json_put_double(json, "score", record_is_marked(record) ? score_attempt(&result) : NAN);
 	json_put_text(json, "infra", record->infra);
 	record_put_texts(json, "labels", record->labels, record->label_count);

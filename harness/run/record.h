@@ -138,6 +138,15 @@ struct record_carried {
 	const char *why; /* why nothing was carried over; NULL: it could be */
 };
 
+/* Of a task of AgentKernelArena on shapes that its agent did not know, see aka_unseen.h. */
+struct record_heldout {
+	bool is_there;
+	const char *status; /* "both_pass", … */
+	bool compiles, is_correct, original_compiles, original_is_correct;
+	double time_ms, original_time_ms, speedup, score; /* may be infinite */
+	const char *error;                                /* NULL: none */
+};
+
 struct record {
 	const char *run;
 	const char *task;
@@ -158,6 +167,7 @@ struct record {
 	struct record_mark unseen;
 	struct record_aka aka;
 	struct record_carried carried;
+	struct record_heldout heldout;
 	const char *infra; /* what went wrong on our side; NULL: nothing */
 	const char *const *labels;
 	size_t label_count;

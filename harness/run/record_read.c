@@ -194,6 +194,27 @@ static int read_aka(const struct json_value *aka, struct arena *arena, struct re
 	return 0;
 }
 
+/* Absent in records of earlier builds. */
+static int read_heldout(const struct json_value *value, struct arena *arena,
+			struct record_heldout *out, struct err *err)
+{
+	if (json_is_absent(value))
+		return 0;
+	out->is_there = true;
+	if (get_text(value, "status", arena, &out->status, err) < 0 ||
+	    json_get_bool(value, "compiles", &out->compiles, err) < 0 ||
+	    json_get_bool(value, "correct", &out->is_correct, err) < 0 ||
+	    json_get_bool(value, "original_compiles", &out->original_compiles, err) < 0 ||
+	    json_get_bool(value, "original_correct", &out->original_is_correct, err) < 0 ||
+	    get_double(value, "time_ms", INFINITY, &out->time_ms, err) < 0 ||
+	    get_double(value, "original_time_ms", INFINITY, &out->original_time_ms, err) < 0 ||
+	    get_double(value, "speedup", INFINITY, &out->speedup, err) < 0 ||
+	    get_double(value, "score", INFINITY, &out->score, err) < 0 ||
+	    get_text(value, "error", arena, &out->error, err) < 0)
+		return err_wrap(err, "heldout");
+	return 0;
+}
+
 static int read_times(const struct json_value *times, struct record_times *out, struct err *err)
 {
 	const struct {
@@ -257,6 +278,7 @@ int record_read(const struct json_value *value, struct arena *arena, struct reco
 	    read_mark(value, "seen", false, arena, &made.seen, err) < 0 ||
 	    read_mark(value, "unseen", true, arena, &made.unseen, err) < 0 ||
 	    read_aka(json_member(value, "aka"), arena, &made.aka, err) < 0 ||
+	    read_heldout(json_member(value, "heldout"), arena, &made.heldout, err) < 0 ||
 	    record_read_texts(json_member(value, "labels"), arena, &made.labels, &made.label_count,
 			      err) < 0 ||
 	    /* Absent in records of earlier builds. */

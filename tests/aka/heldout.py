@@ -185,8 +185,8 @@ def compare_injection(config, folder):
         check("refused when it is read", where, ours, "load")
         count("refused when it is read")
         return
-    # Of several refusals each side has the first in an order of its own.
-    if len(heard.refusals) == 1:
+    # Of several refusals each side has the first in an order of its own, and an exception keeps theirs from the rest.
+    if len(heard.refusals) == 1 and (refusal != "1" or len(config["injections"]) == 1):
         check(f"refusal, {heard.refusals[0]}", where, ours, refusal)
         count(f"refused: {refusal}")
 
