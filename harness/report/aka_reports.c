@@ -74,6 +74,13 @@ static int compare_names(const char *x, const char *y)
 	}
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+	const struct aka_line *left = a, *right = b;
+
+	return compare_names(left->task_name, right->task_name);
+}
+
 static void collect(struct part *part)
 {
 	const struct slots *slots = &part->run->slots;

@@ -5,14 +5,16 @@
 
 TEST(commands_of_a_step_are_counted_from_the_second_on)
 {
-	char name[64];
+	struct evaluation_job job = { .prefix = NULL };
+	char name[COMMAND_NAME_MAX];
 
-	command_name("compile", 0, name);
+	command_name(&job, "compile", 0, name);
 	CHECK_STR(name, "compile");
-	command_name("compile", 1, name);
+	command_name(&job, "compile", 1, name);
 	CHECK_STR(name, "compile-2");
-	command_name("perf-01-baseline", 11, name);
-	CHECK_STR(name, "perf-01-baseline-12");
+	job.prefix = "unseen-";
+	command_name(&job, "perf-01-baseline", 11, name);
+	CHECK_STR(name, "unseen-perf-01-baseline-12");
 }
 
 TEST(trees_of_our_own_jails_may_have_any_size)

@@ -230,7 +230,7 @@ TEST(an_attempt_that_never_began_has_a_record_too)
 	record_put(&json, NULL, &record);
 	CHECK(json_writer_is_whole(&json));
 	CHECK(strstr(text.text, "\"ending\":null,\"built\":false,\"build_why\":null,\"seen\":null,"
-				"\"unseen\":null,\"aka\":null,\"carried\":null,\"score\":null,"
+				"\"unseen\":null,\"aka\":null,\"carried\":null,\"heldout\":null,\"score\":null,"
 				"\"infra\":\"no seat\",\"labels\":[]"));
 }
 
