@@ -20,13 +20,13 @@ struct opened {
 	int aka_config_fd;
 };
 
-#define OPENED_INIT                                                          \
-	((struct opened){ .plan = { .policy = { .fd = -1, .folder_fd = -1 }, \
-				    .retries = -1,                           \
-				    .aka = { .fd = -1, .set_fd = -1, .heldout_fd = -1 } },     \
-			  .config = run_config_default(),                    \
-			  .config_fd = -1,                                   \
-			  .aka_config = AKA_CONFIG_INIT,                     \
+#define OPENED_INIT                                                                        \
+	((struct opened){ .plan = { .policy = { .fd = -1, .folder_fd = -1 },               \
+				    .retries = -1,                                         \
+				    .aka = { .fd = -1, .set_fd = -1, .heldout_fd = -1 } }, \
+			  .config = run_config_default(),                                  \
+			  .config_fd = -1,                                                 \
+			  .aka_config = AKA_CONFIG_INIT,                                   \
 			  .aka_config_fd = -1 })
 
 /**

@@ -11,7 +11,7 @@ struct opened_aka {
 	const char *folder; /* NULL: the run is of other tasks; then nothing else is given */
 	const char *set, *arch, *gpu_model, *python;
 	const char *heldout; /* a folder of held-out shapes; NULL: none */
-	const char *config; /* a run configuration of that benchmark; NULL: none */
+	const char *config;  /* a run configuration of that benchmark; NULL: none */
 	uint64_t rounds;
 };
 

@@ -63,26 +63,37 @@ static int inject_file(struct tree_file *file, const struct aka_heldout *heldout
 	return 0;
 }
 
-/* A tree with other shapes; -1 in *out_fd where it can not have them, with the reason in @why. */
-static int inject(const struct evaluation_job *job, int base_fd, const struct aka_heldout *heldout,
-		  struct arena *arena, int *out_fd, const char **why, struct err *err)
+/* A tree, and what it is with other shapes. */
+struct injected {
+	int base_fd;         /* borrowed */
+	int fd;              /* owned; -1: it can not have them, */
+	const char *why;     /* for this reason */
+	struct arena *arena; /* borrowed: holds that */
+};
+
+static void injected_done(struct injected *injected)
+{
+	fd_close(&injected->fd);
+}
+
+static int inject(const struct evaluation_job *job, const struct aka_heldout *heldout,
+		  struct injected *out, struct err *err)
 {
 	const struct stream_limits limits = evaluation_limits();
 	cleanup(injecting_done) struct injecting all = { .count = 0 };
-	auto_fd made = -1;
 
 	for (size_t i = 0; i < heldout->count; i++)
 		list_file(&all, heldout->injections[i].file);
-	if (tree_files_read(base_fd, &limits, all.files, all.count, AKA_INJECT_FILE_MAX, err) < 0)
+	if (tree_files_read(out->base_fd, &limits, all.files, all.count, AKA_INJECT_FILE_MAX, err) <
+	    0)
 		return -1;
 	for (size_t i = 0; i < all.count; i++)
-		if (inject_file(&all.files[i], heldout, arena, why) != 0)
+		if (inject_file(&all.files[i], heldout, out->arena, &out->why) != 0)
 			return 0;
-	made = evaluator_file(job->folder_fd, err);
-	if (made < 0 || tree_files_put(base_fd, &limits, all.files, all.count, made, err) < 0)
+	out->fd = evaluator_file(job->folder_fd, err);
+	if (out->fd < 0)
 		return -1;
-	*out_fd = fd_take(&made);
-	return 0;
+	return tree_files_put(out->base_fd, &limits, all.files, all.count, out->fd, err);
 }
 
 /* Both kernels over other shapes. Of PyTorch nothing compiles, and its times say if it is right. */
@@ -125,17 +136,19 @@ int evaluation_unseen(const struct evaluation_job *job, const struct evaluation 
 		.is_torch2hip = strcmp(job->task->type, TORCH2HIP) == 0,
 		.seen = seen_of(seen),
 	};
-	auto_fd pristine = -1, candidate = -1;
+	cleanup(injected_done) struct injected pristine = { .base_fd = job->pristine_fd,
+							    .fd = -1,
+							    .arena = &both->arena };
+	cleanup(injected_done) struct injected candidate = { .base_fd = job->candidate_fd,
+							     .fd = -1,
+							     .arena = &both->arena };
 
-	if (inject(job, job->pristine_fd, heldout, &both->arena, &pristine, &attempt.error, err) <
-	    0)
+	if (inject(job, heldout, &pristine, err) < 0 || inject(job, heldout, &candidate, err) < 0)
 		return -1;
-	if (!attempt.error && inject(job, job->candidate_fd, heldout, &both->arena, &candidate,
-				     &attempt.error, err) < 0)
-		return -1;
+	attempt.error = pristine.why ? pristine.why : candidate.why;
 	other.prefix = "unseen-";
-	other.pristine_fd = pristine;
-	other.candidate_fd = candidate;
+	other.pristine_fd = pristine.fd;
+	other.candidate_fd = candidate.fd;
 	if (!attempt.error && run_both(&other, both, &attempt.original.correct_error, err) < 0)
 		return -1;
 	attempt.original.compile_error = both->baseline_error;

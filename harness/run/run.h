@@ -51,8 +51,8 @@ struct run_aka {
 	const char *gpu;       /* their model, for the reports; NULL: not said */
 	const char *python;    /* NULL: AKA_PYTHON */
 	uint32_t rounds;       /* 0: AKA_ROUNDS */
-	const char *heldout;   /* a folder with TASK/held_out_shapes.yaml, for messages; NULL: none */
-	int heldout_fd;        /* borrowed: that folder */
+	const char *heldout; /* a folder with TASK/held_out_shapes.yaml, for messages; NULL: none */
+	int heldout_fd;      /* borrowed: that folder */
 };
 
 /* What a new run is to do. */

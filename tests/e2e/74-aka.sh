@@ -109,6 +109,23 @@ run proctor run --config "$scratch/theirs.yaml"
 expect_code 3
 expect_err 'is a run configuration of AgentKernelArena: say where its checkout is, with --aka FOLDER'
 
+it 'runs both kernels on shapes that were held out'
+task=triton2triton/vllm/row_norm_counted
+mkdir -p "$scratch/held/$task"
+cat >"$scratch/held/$task/held_out_shapes.yaml" <<-'EOF2'
+	task_type: triton2triton
+	num_original_shapes: 1
+	injections:
+	- file: scripts/task_runner.py
+	  find_marker: TEST_SHAPES
+	  replacement_code: "TEST_SHAPES = [(3, 7), (5, 11)]"
+EOF2
+run -t 60 proctor run --aka "$tree" --held-out "$scratch/held" --agent "scripted:$agents/nothing" --run "$scratch/held.run" $task
+expect_code 0
+expect_out ' VALID +VALID +1.00 .* SAME '
+check test "$(of_record held.run $task heldout status)" = '"both_pass"'
+check grep -q '^total_tasks: 1$' "$scratch/held.run/reports/heldout_summary.yaml"
+
 it 'tells what it would do, and does nothing'
 run proctor run --aka "$tree" --rounds 3 --dry-run hip2hip torch2hip
 expect_code 0

@@ -92,7 +92,8 @@ TEST(shapes_that_the_tasks_own_kernel_fails_on_say_nothing)
 
 TEST(no_agent_sees_them)
 {
-	run_script("1:2: 4.0", SHAPES, "#!/bin/sh\ngrep -rl SHAPE=2 / 2>/dev/null\nls -R /work\n");
+	run_script("1:2: 4.0", SHAPES,
+		   "#!/bin/sh\ngrep -rl SHAPE=[2] /work /run /tmp /dev/shm\nls -R /work\n");
 	CHECK_STR(jails_text(RUNS_AKA_ATTEMPT "agent.stdout"),
 		  "/work:\nconfig.yaml\nkernel\nrun.sh\n");
 	end();

@@ -229,9 +229,11 @@ TEST(an_attempt_that_never_began_has_a_record_too)
 	json_writer_init(&json, &text);
 	record_put(&json, NULL, &record);
 	CHECK(json_writer_is_whole(&json));
-	CHECK(strstr(text.text, "\"ending\":null,\"built\":false,\"build_why\":null,\"seen\":null,"
-				"\"unseen\":null,\"aka\":null,\"carried\":null,\"heldout\":null,\"score\":null,"
-				"\"infra\":\"no seat\",\"labels\":[]"));
+	CHECK(strstr(
+		text.text,
+		"\"ending\":null,\"built\":false,\"build_why\":null,\"seen\":null,"
+		"\"unseen\":null,\"aka\":null,\"carried\":null,\"heldout\":null,\"score\":null,"
+		"\"infra\":\"no seat\",\"labels\":[]"));
 }
 
 TEST(a_long_list_is_cut_and_the_total_told)
