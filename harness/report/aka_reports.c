@@ -105,7 +105,8 @@ static void name_workspace(const struct part *part, char *out, size_t room)
 
 	snprintf(gpu, sizeof(gpu), "%s", planned->aka.gpu ? planned->aka.gpu : "unknown");
 	for (char *at = gpu; *at; at++)
-		*at = *at == '_' || *at == '/' ? '-' : *at;
+		if (*at == '_' || *at == '/')
+			*at = '-';
 	snprintf(out, room, "workspace_%s_%s", gpu, planned->agents[part->agent].name);
 }
 

@@ -20,7 +20,8 @@ static int keep_reports(const struct command *command, const struct tree_file *f
 			continue;
 		snprintf(name, sizeof(name), "%s+%s", command->name, files[i].path);
 		for (char *at = name; *at; at++)
-			*at = *at == '/' ? '+' : *at;
+			if (*at == '/')
+				*at = '+';
 		if (io_replace_file(command->job->folder_fd, name, files[i].bytes.text,
 				    files[i].bytes.len, 0644, err) < 0)
 			return -1;
