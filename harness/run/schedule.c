@@ -65,7 +65,7 @@ static void take_gpus(struct run *run, size_t place)
 {
 	const size_t each = run_gpus_each(run);
 
-	if ((place + 1) * each > run->planned.gpu_count)
+	if (each == 0 || (place + 1) * each > run->planned.gpu_count)
 		return;
 	run->gpus = &run->planned.gpus[place * each];
 	run->gpu_count = each;
