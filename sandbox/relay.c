@@ -292,7 +292,8 @@ static void on_connected(struct loop *loop, struct slot *slot)
 	else if (error == 0 && is_itself(slot->fd[OUTSIDE], &service->endpoint))
 		error = ECONNREFUSED;
 	if (error != 0) {
-		finish(loop, slot, RELAY_UNREACHABLE, error);
+		/* One that has reset the connection before we looked was there. */
+		finish(loop, slot, error == ECONNRESET ? RELAY_ENDPOINT : RELAY_UNREACHABLE, error);
 		return;
 	}
 	slot->is_connecting = false;

@@ -173,7 +173,7 @@ policy "$echo_port" ''
 run proctor policy explain "$scratch/policy.yaml"
 expect_out '^services    api: 127\.0\.0\.1:8080 in the jail leads to 127\.0\.0\.1:[0-9]+$'
 expect_out '16 connections at a time, 10000 in all; bytes: 256MiB out, 256MiB in; idle: 5m$'
-check test "$(grep -c '^services    none$' "$scratch/out")" -eq 2
+check test "$(grep -c '^services    none$' "$scratch/out")" -eq 3
 run proctor policy check --json "$scratch/policy.yaml"
 expect_out '"weaker":\["services:api"\]'
 run proctor policy diff default "$scratch/policy.yaml"
