@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/run/aka_choice.h"
 
+#include <string.h>
+
 #include "harness/aka/aka_set.h"
+#include "harness/run/compose.h"
 #include "sandbox/base/io.h"
 
 static int choose_set(const struct run_aka *aka, struct arena *arena, struct aka_choice *out,
@@ -24,13 +27,46 @@ static int choose_set(const struct run_aka *aka, struct arena *arena, struct aka
 	return 0;
 }
 
+/* What stands in the plan, and is read again from it, and in reports. */
+static int check_text(const char *option, const char *text, struct err *err)
+{
+	cleanup(str_done) struct str shown = STR_INIT;
+
+	if (!text)
+		return 0;
+	str_add_shown(&shown, text, strlen(text));
+	if (text[0] == '\0' || strlen(text) > PLANNED_NAME_MAX || strcmp(shown.text, text) != 0)
+		return err_set(
+			err, ERR_INPUT,
+			"option --%s: 1 to %d bytes are meant, and none that can not be shown",
+			option, (int) PLANNED_NAME_MAX);
+	return 0;
+}
+
+/* In the workspace everything is the candidate's: an interpreter there would be too. */
+static int check_python(const char *python, struct err *err)
+{
+	const size_t len = strlen(COMPOSE_WORK);
+
+	if (!python || !strchr(python, '/') ||
+	    (python[0] == '/' && (strncmp(python, COMPOSE_WORK, len) != 0 ||
+				  (python[len] != '/' && python[len] != '\0'))))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		       "option --python: '%s' is neither a name nor an absolute path of the jail "
+		       "outside of " COMPOSE_WORK,
+		       python);
+}
+
 int aka_choice_make(const struct run_aka *aka, struct arena *arena, struct aka_choice *out,
 		    struct err *err)
 {
 	static const char *const everything[] = { "all", NULL };
 	struct argv selectors = aka->selectors;
 
-	if (aka_tree_open(aka->fd, aka->path, &out->tree, err) < 0)
+	if (check_text("python", aka->python, err) < 0 ||
+	    check_text("gpu-model", aka->gpu, err) < 0 || check_python(aka->python, err) < 0 ||
+	    aka_tree_open(aka->fd, aka->path, &out->tree, err) < 0)
 		return -1;
 	if (aka->set)
 		return choose_set(aka, arena, out, err);

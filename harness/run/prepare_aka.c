@@ -53,7 +53,9 @@ static void drop(struct choice *choice, const char *name, const char *why)
 
 	log_say(LOG_NOTICE, "task.dropped", "task '%s' is not run: %s", name, why);
 	choice->dropped[choice->dropped_count++] =
-		(struct planned_dropped){ arena_copy(arena, name, strlen(name)), why };
+		(struct planned_dropped){ arena_copy(arena, name, strlen(name)),
+					  arena_printf(arena, "%.*s", (int) PLANNED_NAME_MAX,
+						       why) };
 }
 
 /* ---- into the run's folder ---- */

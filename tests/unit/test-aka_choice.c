@@ -62,6 +62,32 @@ TEST(all_are_meant_where_none_is_named)
 	aka_choice_done(&choice);
 }
 
+TEST(what_could_not_be_read_again_or_is_the_candidates_is_refused)
+{
+	static const char *const bad[] = { "",           "./python3", "bin/python3", "/work/py",
+					   "/work/../x", "/opt/\xff", "py\nthon",    "/work" };
+	static const char *const good[] = { "python3", "/opt/x/bin/python3", "/workshop/python3" };
+	cleanup(str_done) struct str text = STR_INIT;
+
+	make("a", "");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		aka.python = bad[i];
+		if (choose(NULL) == 0)
+			check_fail(__FILE__, __LINE__, "'%s' is taken", bad[i]);
+		CHECK_INT(err.kind, ERR_INPUT);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		aka.python = good[i];
+		CHECK_OK(choose(NULL));
+		aka_choice_done(&choice);
+	}
+	for (size_t i = 0; i < 256; i++)
+		str_add(&text, "x", 1);
+	aka.gpu = text.text;
+	CHECK_INT(choose(NULL), -1);
+	CHECK(strstr(err.text, "option --gpu-model: "));
+}
+
 TEST(a_set_names_them)
 {
 	make("a", "");
