@@ -38,6 +38,15 @@ int tree_pack(int root_fd, const struct stream_limits *limits, int out_fd,
 		       names_text(stream_reason_names, (int) report.first_reason), more);
 }
 
+struct stream_limits tree_own_limits(void)
+{
+	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
+
+	limits.total = limits.file = STREAM_BYTES_MAX;
+	limits.entries = STREAM_ENTRIES_MAX;
+	return limits;
+}
+
 void tree_report_done(struct tree_report *report)
 {
 	arena_done(&report->arena);

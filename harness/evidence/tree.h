@@ -26,6 +26,12 @@
 int tree_pack(int root_fd, const struct stream_limits *limits, int out_fd,
 	      struct stream_counts *counts, struct err *err) must_check;
 
+/**
+ * tree_own_limits() - of a stream that we have written ourselves, which is bounded by what it was
+ * made of
+ */
+struct stream_limits tree_own_limits(void);
+
 enum tree_change_kind {
 	TREE_CHANGED, /* its content, its executable bit or what it is */
 	TREE_ADDED,

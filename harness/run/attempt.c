@@ -192,15 +192,6 @@ static int run_agent(struct attempt *attempt, struct err *err)
 	return 0;
 }
 
-struct stream_limits attempt_own_limits(void)
-{
-	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-
-	limits.total = limits.file = STREAM_BYTES_MAX;
-	limits.entries = STREAM_ENTRIES_MAX;
-	return limits;
-}
-
 static int make_candidate(struct attempt *attempt, struct err *err)
 {
 	const struct task *task = &attempt->task;
@@ -209,7 +200,7 @@ static int make_candidate(struct attempt *attempt, struct err *err)
 		.frozen_fd = attempt->frozen_fd,
 		.editable = task->editable.items,
 		.editable_count = task->editable.count,
-		.limits = attempt_own_limits(),
+		.limits = tree_own_limits(),
 	};
 
 	attempt->candidate_fd = attempt_new_file(attempt, "candidate.tree", err);
@@ -224,7 +215,7 @@ static int make_candidate(struct attempt *attempt, struct err *err)
 
 int attempt_name_candidate(struct attempt *attempt, struct err *err)
 {
-	const struct stream_limits limits = attempt_own_limits();
+	const struct stream_limits limits = tree_own_limits();
 	cleanup(manifest_done) struct manifest candidate = MANIFEST_INIT;
 
 	if (lseek(attempt->candidate_fd, 0, SEEK_SET) < 0)
@@ -242,7 +233,7 @@ int attempt_name_candidate(struct attempt *attempt, struct err *err)
 
 static int freeze(struct attempt *attempt, struct err *err)
 {
-	const struct stream_limits limits = attempt_own_limits();
+	const struct stream_limits limits = tree_own_limits();
 
 	if (lseek(attempt->frozen_fd, 0, SEEK_SET) < 0 ||
 	    manifest_read(attempt->frozen_fd, &limits, &attempt->frozen, err) < 0)

@@ -66,12 +66,6 @@ struct attempt {
 int attempt_new_file(const struct attempt *attempt, const char *name, struct err *err) must_check;
 
 /**
- * attempt_own_limits() - of a stream that we have written ourselves, which is bounded by what it
- * was made of
- */
-struct stream_limits attempt_own_limits(void);
-
-/**
  * attempt_name_candidate() - the candidate is whole: take its root, which has to be the one that
  * the journal has of it
  */

@@ -29,7 +29,7 @@ static int take_files(struct attempt *attempt, int out_fd, struct err *err)
 		.pristine_fd = attempt->pristine_fd,
 		.frozen_fd = attempt->frozen_fd,
 		.editable = paths,
-		.limits = attempt_own_limits(),
+		.limits = tree_own_limits(),
 	};
 
 	for (size_t i = 0; i < task->edit_count; i++) {
@@ -143,7 +143,7 @@ static int carry_file(struct attempt *attempt, struct carrying *all, size_t inde
 
 static int carry(struct attempt *attempt, int base_fd, struct carrying *all, struct err *err)
 {
-	const struct stream_limits limits = attempt_own_limits();
+	const struct stream_limits limits = tree_own_limits();
 
 	if (tree_files_read(attempt->pristine_fd, &limits, all->pristine, all->count, SOURCE_MAX,
 			    err) < 0 ||

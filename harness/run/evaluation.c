@@ -73,7 +73,7 @@ static int keep_products(const struct command *command, int *out_fd, char *why, 
 	const struct tree_edit edit = {
 		.pristine_fd = command->tree_fd,
 		.frozen_fd = command->left_fd,
-		.limits = evaluation_limits(),
+		.limits = tree_own_limits(),
 		.adds = aka_product_is_kept,
 	};
 	auto_fd out = evaluator_file(command->job->folder_fd, err);
@@ -199,7 +199,7 @@ enum { SOURCE_MAX = 4 << 20 };
 static int look_for_stubs(const struct evaluation_job *job, struct evaluation *out, struct err *err)
 {
 	const struct aka_task *task = job->task;
-	const struct stream_limits limits = evaluation_limits();
+	const struct stream_limits limits = tree_own_limits();
 	struct tree_file files[TREE_FILES_MAX];
 	struct aka_bytes sources[TREE_FILES_MAX];
 	const size_t count = MIN_OF((size_t) task->sources.count, (size_t) TREE_FILES_MAX);

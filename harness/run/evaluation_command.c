@@ -3,17 +3,7 @@
 
 #include <stdio.h>
 
-#include "harness/evidence/tree.h"
 #include "sandbox/base/fd.h"
-
-struct stream_limits evaluation_limits(void)
-{
-	struct stream_limits limits = STREAM_LIMITS_DEFAULT;
-
-	limits.total = limits.file = STREAM_BYTES_MAX;
-	limits.entries = STREAM_ENTRIES_MAX;
-	return limits;
-}
 
 void command_done(struct command *command)
 {

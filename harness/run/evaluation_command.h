@@ -3,7 +3,6 @@
 
 #include "harness/run/evaluation.h"
 #include "harness/run/evaluator.h"
-#include "sandbox/stream.h"
 
 /*
  * A command of an evaluation: where it runs, and what is known of it then
@@ -36,8 +35,3 @@ int command_run(struct command *command, struct err *err) must_check;
  * command_done() - close and free what it left
  */
 void command_done(struct command *command);
-
-/**
- * evaluation_limits() - of trees that our own jails have bounded
- */
-struct stream_limits evaluation_limits(void);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness/aka/pyjson.h"
+#include "harness/evidence/tree.h"
 #include "harness/evidence/tree_files.h"
 #include "harness/run/evaluation_command.h"
 #include "sandbox/base/io.h"
@@ -55,7 +56,7 @@ static int take_cases(const struct command *command, bool is_baseline, struct ak
 		      struct err *err)
 {
 	struct tree_file files[AKA_REPORTS];
-	const struct stream_limits limits = evaluation_limits();
+	const struct stream_limits limits = tree_own_limits();
 	int result = 0;
 
 	for (size_t i = 0; i < AKA_REPORTS; i++)

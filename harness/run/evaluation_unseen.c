@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "harness/evidence/tree.h"
 #include "harness/evidence/tree_files.h"
 #include "harness/run/evaluation_command.h"
 #include "harness/run/evaluation_timing.h"
@@ -79,7 +80,7 @@ static void injected_done(struct injected *injected)
 static int inject(const struct evaluation_job *job, const struct aka_heldout *heldout,
 		  struct injected *out, struct err *err)
 {
-	const struct stream_limits limits = evaluation_limits();
+	const struct stream_limits limits = tree_own_limits();
 	cleanup(injecting_done) struct injecting all = { .count = 0 };
 
 	for (size_t i = 0; i < heldout->count; i++)

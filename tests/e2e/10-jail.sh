@@ -317,7 +317,7 @@ int main(void)
 END
 mkdir "$scratch/put"
 check cc -o "$scratch/put/trace" "$scratch/trace.c"
-run -t 20 proctor jail --put "$scratch/put" -- /work/trace
+run -t 20 proctor jail --put "$scratch/put" -- ./trace
 expect_code 5
 
 it 'ends a jail whose processes are all stopped'
@@ -489,7 +489,7 @@ expect_no_out .
 
 it 'runs ten jails at once, each for itself'
 for i in 1 2 3 4 5 6 7 8 9 10; do
-	"$jail" jail -- sh -c "echo $i >/work/f; sleep 0.3; cat /work/*" >"$scratch/at-once-$i" 2>&1 &
+	"$jail" jail -- sh -c "echo $i >f; sleep 0.3; cat ./*" >"$scratch/at-once-$i" 2>&1 &
 	last=$!
 	clients="${clients:-} $last"
 done

@@ -178,7 +178,7 @@ it 'lets an agent profile its own processes where the policy says so, and counts
 	echo 'base64 -d >/tmp/inside <<END'
 	base64 "$scratch/inside"
 	echo END
-	echo 'chmod 755 /tmp/inside && echo "#error" >>/work/softmax.c && exec /tmp/inside perf'
+	echo 'chmod 755 /tmp/inside && echo "#error" >>softmax.c && exec /tmp/inside perf'
 } >"$scratch/perf-agent"
 chmod 755 "$scratch/perf-agent"
 for policy in default profiler; do

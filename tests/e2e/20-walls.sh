@@ -11,7 +11,7 @@ chmod 755 "$scratch" "$scratch/put" "$scratch/put/walls"
 secret=$(mktemp /usr/local/lib/.proctor-test-XXXXXX)
 chmod 600 "$secret"
 
-run proctor jail --put "$scratch/put" -- /work/walls
+run proctor jail --put "$scratch/put" -- ./walls
 rm -f "$secret"
 jailed=$scratch/jailed
 cp "$scratch/out" "$jailed"

@@ -16,12 +16,3 @@ TEST(commands_of_a_step_are_counted_from_the_second_on)
 	command_name(&job, "perf-01-baseline", 11, name);
 	CHECK_STR(name, "unseen-perf-01-baseline-12");
 }
-
-TEST(trees_of_our_own_jails_may_have_any_size)
-{
-	const struct stream_limits limits = evaluation_limits();
-	struct err err = ERR_INIT;
-
-	CHECK_OK(stream_limits_check(&limits, &err));
-	CHECK(limits.total == STREAM_BYTES_MAX && limits.entries == STREAM_ENTRIES_MAX);
-}

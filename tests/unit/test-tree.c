@@ -371,3 +371,12 @@ TEST(a_trusted_folder_with_a_link_is_an_error_that_names_it)
 	CHECK_INT(tree_pack(dir, &STREAM_LIMITS_DEFAULT, out, &counts, &err), -1);
 	CHECK_STR(err.text, "'data' can not be part of a tree (symlink), and 1 more entries");
 }
+
+TEST(streams_of_our_own_may_have_any_size)
+{
+	const struct stream_limits limits = tree_own_limits();
+	struct err err = ERR_INIT;
+
+	CHECK_OK(stream_limits_check(&limits, &err));
+	CHECK(limits.total == STREAM_BYTES_MAX && limits.entries == STREAM_ENTRIES_MAX);
+}
