@@ -10,6 +10,7 @@
 #include "harness/aka/aka_select.h"
 #include "harness/aka/aka_set.h"
 #include "harness/run/account.h"
+#include "harness/run/aka_choice.h"
 #include "sandbox/base/fd.h"
 #include "sandbox/base/io.h"
 #include "sandbox/base/log.h"
@@ -27,9 +28,7 @@ struct told_list {
 struct listing {
 	const struct tasks_aka *options;
 	struct arena arena;
-	struct aka_tree tree;
-	struct aka_entry *entries; /* what is meant */
-	size_t count;
+	struct aka_choice choice; /* what is meant */
 	struct table table;
 	struct aka_counts counts;
 	struct told_list refused, dropped;
@@ -38,7 +37,7 @@ struct listing {
 static void listing_done(struct listing *listing)
 {
 	table_done(&listing->table);
-	aka_tree_done(&listing->tree);
+	aka_choice_done(&listing->choice);
 	arena_done(&listing->arena);
 }
 
@@ -63,39 +62,6 @@ static void refuse(struct listing *listing, const char *task, const char *why)
 
 /* ---- what is meant ---- */
 
-static int select_set(struct listing *listing, int set_fd, struct err *err)
-{
-	const char *name = listing->options->set, *text;
-	cleanup(str_done) struct str read = STR_INIT;
-	struct argv names, absent;
-	size_t len;
-
-	text = aka_set_shipped(name, &len);
-	if (set_fd >= 0) {
-		if (io_read_fd(set_fd, AKA_SET_FILE_MAX, name, &read, err) < 0)
-			return -1;
-		text = read.text;
-		len = read.len;
-	}
-	if (aka_set_parse(name, text, len, &listing->arena, &names, err) < 0)
-		return -1;
-	aka_select_names(&listing->tree, &names, &listing->arena, &listing->entries,
-			 &listing->count, &absent);
-	for (size_t i = 0; i < absent.count; i++)
-		refuse(listing, absent.items[i], "the set has it, and this tree does not");
-	return 0;
-}
-
-static int select_words(struct listing *listing, int count, char **words, struct err *err)
-{
-	static const char *const everything[] = { "all", NULL };
-	const struct argv all = { everything, 1 };
-	const struct argv selectors = { (const char *const *) words, (uint64_t) count };
-
-	return aka_select(&listing->tree, count > 0 ? &selectors : &all, &listing->arena,
-			  &listing->entries, &listing->count, err);
-}
-
 static void list_task(struct listing *listing, const struct aka_entry *entry)
 {
 	cleanup(aka_task_done) struct aka_task task = AKA_TASK_INIT;
@@ -106,7 +72,7 @@ static void list_task(struct listing *listing, const struct aka_entry *entry)
 		refuse(listing, entry->name, entry->why);
 		return;
 	}
-	if (aka_task_load(listing->tree.fd, entry->name, &task, &err) < 0) {
+	if (aka_task_load(listing->choice.tree.fd, entry->name, &task, &err) < 0) {
 		refuse(listing, entry->name, err.text);
 		return;
 	}
@@ -194,8 +160,8 @@ static int write_text(const struct cli *cli, const struct listing *listing, stru
 static int list(const struct cli *cli, struct listing *listing, struct err *err)
 {
 	aka_list_table(&listing->table);
-	for (size_t i = 0; i < listing->count; i++)
-		list_task(listing, &listing->entries[i]);
+	for (size_t i = 0; i < listing->choice.count; i++)
+		list_task(listing, &listing->choice.entries[i]);
 	if (listing->options->json_fd != STDOUT_FILENO && write_text(cli, listing, err) < 0)
 		return -1;
 	if (listing->options->json_fd >= 0 && write_json(listing, err) < 0)
@@ -210,7 +176,7 @@ static int show(const struct listing *listing, const char *name, struct err *err
 	const int json_fd = listing->options->json_fd;
 	struct json_writer json;
 
-	if (aka_task_load(listing->tree.fd, name, &task, err) < 0)
+	if (aka_task_load(listing->choice.tree.fd, name, &task, err) < 0)
 		return -1;
 	if (json_fd != STDOUT_FILENO) {
 		aka_list_print(&task, AKA_PYTHON, &text);
@@ -266,8 +232,9 @@ int cli_tasks_aka(const struct cli *cli, const struct tasks_aka *options, bool i
 		  char **words, struct err *err)
 {
 	cleanup(listing_done) struct listing listing = { .options = options,
-							 .tree = AKA_TREE_INIT };
+							 .choice = AKA_CHOICE_INIT };
 	auto_fd folder_fd = -1, set_fd = -1;
+	struct run_aka what;
 
 	if (options->set && (count > 0 || !is_list))
 		return err_set(err, ERR_USAGE, "--set names the tasks: no other word does");
@@ -278,13 +245,22 @@ int cli_tasks_aka(const struct cli *cli, const struct tasks_aka *options, bool i
 		return -1;
 	folder_fd = open_folder(options->folder, err);
 	if (folder_fd < 0 || open_set(options->set, &set_fd, err) < 0 ||
-	    account_drop(NULL, err) < 0 ||
-	    aka_tree_open(folder_fd, options->folder, &listing.tree, err) < 0)
+	    account_drop(NULL, err) < 0)
 		return -1;
 	if (!is_list)
-		return show(&listing, words[0], err);
-	if ((options->set ? select_set(&listing, set_fd, err)
-			  : select_words(&listing, count, words, err)) < 0)
+		return aka_tree_open(folder_fd, options->folder, &listing.choice.tree, err) < 0
+			     ? -1
+			     : show(&listing, words[0], err);
+	what = (struct run_aka){
+		.path = options->folder,
+		.fd = folder_fd,
+		.selectors = { (const char *const *) words, (uint64_t) count },
+		.set = options->set,
+		.set_fd = set_fd,
+	};
+	if (aka_choice_make(&what, &listing.arena, &listing.choice, err) < 0)
 		return -1;
+	for (size_t i = 0; i < listing.choice.absent.count; i++)
+		refuse(&listing, listing.choice.absent.items[i], AKA_CHOICE_ABSENT);
 	return list(cli, &listing, err);
 }

@@ -8,7 +8,7 @@
 /*
  * The tasks of AgentKernelArena that a run was told, and which of them it can run
  */
-#define AKA_CHOICE_ABSENT "the set has it, and this checkout does not"
+#define AKA_CHOICE_ABSENT "the set has it, and this tree does not"
 
 struct aka_choice {
 	struct aka_tree tree;

@@ -93,7 +93,7 @@ it 'takes sets and run configurations, and drops what a checkout does not have'
 printf 'triton2triton/vllm/row_norm_counted\nhip2hip/gone\n' >"$scratch/my.list"
 run -t 60 proctor run --aka "$tree" --set "$scratch/my.list" --agent "scripted:$agents/nothing" --run "$scratch/set.run"
 expect_code 0
-expect_err "task 'hip2hip/gone' is not run: the set has it, and this checkout does not"
+expect_err "task 'hip2hip/gone' is not run: the set has it, and this tree does not"
 cat >"$scratch/theirs.yaml" <<-'EOF2'
 	agent: { template: claude_code }
 	tasks: [triton2triton/vllm/row_norm_counted]
